@@ -1,0 +1,157 @@
+package memsearch
+
+import "time"
+
+// A Query asks for the memories that matter now. The zero value of every field
+// but Text works.
+type Query struct {
+	Text    string // what to look for
+	Request string // the user's own words, when Text is the agent's wording
+	Recent  string // summary of what the conversation is about
+
+	Session string
+	Turn    string // memories made in this turn are left out
+
+	Now   time.Time // zero: the caller's clock; ranking never reads one itself
+	AsOf  time.Time // valid time asked about; zero: Now, current facts only
+	Since time.Time // zero: open; matched against when a unit occurred
+	Until time.Time // exclusive
+
+	Categories []Category
+	K          int // most hits to return; zero: [DefaultK]
+	Budget     int // tokens the context may take; zero: [DefaultBudget]
+
+	Surfaced map[string]string // unit id -> hash of what the agent already has
+	Tools    []string          // tools in current use: their usage notes are left out
+
+	Rerank  RerankMode
+	Explain bool
+}
+
+// Defaults of [Query].
+const (
+	DefaultK      = 8
+	DefaultBudget = 2000
+)
+
+// A RerankMode says whether a model may reorder the candidates.
+type RerankMode string
+
+// The rerank modes. The empty mode is [RerankAuto].
+const (
+	RerankAuto   RerankMode = "auto"
+	RerankAlways RerankMode = "always"
+	RerankNever  RerankMode = "never"
+)
+
+// A State is the outcome of a recall. Empty and unavailable never look alike.
+type State string
+
+// The outcomes of a recall.
+const (
+	StateOK          State = "ok"
+	StateEmpty       State = "empty"       // searched, nothing relevant
+	StateDegraded    State = "degraded"    // an answer, with reasons why it may be incomplete
+	StateUnavailable State = "unavailable" // could not search at all
+)
+
+// A Result is the answer to a [Query].
+type Result struct {
+	Status     State              `json:"status"`
+	Reasons    []string           `json:"reasons"`
+	Confidence float64            `json:"confidence"` // 0-1, calibrated: does the best hit answer?
+	Hits       []Hit              `json:"hits"`       // best first
+	Injected   []string           `json:"injected"`   // unit ids of the hits that stand in Context
+	Context    string             `json:"context"`
+	Tokens     int                `json:"tokens"` // upper bound of Context's o200k_base count
+	Budget     int                `json:"budget"`
+	Already    []string           `json:"already_recalled"`
+	Stale      int                `json:"stale"` // files known to differ from the index
+	SelectedBy string             `json:"selected_by"`
+	Query      string             `json:"query"`
+	Model      string             `json:"model"` // embedding model that took part, or "none"
+	Zone       string             `json:"zone"`  // zone in which naive times were read
+	Sources    []string           `json:"source_paths"`
+	Cost       Cost               `json:"cost"`
+	Trace      *Trace             `json:"trace,omitempty"`
+	Timings    map[string]float64 `json:"timings_ms"`
+}
+
+// A Cost is what model calls took.
+type Cost struct {
+	Calls     int     `json:"calls"`
+	TokensIn  int     `json:"tokens_in"`
+	TokensOut int     `json:"tokens_out"`
+	Money     float64 `json:"money"` // in the currency of the configured prices
+}
+
+// A Hit is one unit that answers, with its evidence.
+type Hit struct {
+	ID         string     `json:"id"`
+	MemoryID   string     `json:"memory_id"`
+	Path       string     `json:"path"`
+	Lines      [2]int     `json:"lines"`
+	Score      float64    `json:"score"`
+	Hash       string     `json:"hash"`
+	Scope      string     `json:"scope"`
+	Category   Category   `json:"category"`
+	Kind       Kind       `json:"kind,omitempty"`
+	Status     Status     `json:"status"`
+	Summary    string     `json:"summary"`
+	Date       string     `json:"date"`
+	DateSource DateSource `json:"date_source"`
+	ValidFrom  *string    `json:"valid_from"`
+	ValidTo    *string    `json:"valid_to"`
+	Signals    Signals    `json:"signals"`
+	Text       string     `json:"text"`
+	Trace      []Step     `json:"trace,omitempty"` // filled when asked to explain
+}
+
+// Signals are a hit's places in the lists of the retrievers; nil: not in it.
+type Signals struct {
+	BM25     *Signal `json:"bm25"`
+	Vector   *Signal `json:"vector"`
+	Temporal *Signal `json:"temporal"`
+}
+
+// A Signal is a place in one retriever's list.
+type Signal struct {
+	Rank  int     `json:"rank"` // from 1
+	Score float64 `json:"score"`
+}
+
+// A Step is one stage's contribution to a score.
+type Step struct {
+	Stage string  `json:"stage"`
+	Rank  int     `json:"rank,omitempty"`
+	Delta float64 `json:"delta"`
+	Note  string  `json:"note,omitempty"`
+}
+
+// A Trace says how an answer came about.
+type Trace struct {
+	Dates      []string       `json:"dates,omitempty"` // spans read from the query
+	Terms      []string       `json:"terms,omitempty"` // query terms with their idf
+	Candidates int            `json:"candidates"`
+	Dropped    map[string]int `json:"dropped,omitempty"` // why candidates left, and how many
+	Gate       *Gate          `json:"gate,omitempty"`
+}
+
+// A Gate is the decision whether a model is worth asking, with its numbers.
+type Gate struct {
+	Ask    bool    `json:"ask"`
+	Reason string  `json:"reason"`
+	Margin float64 `json:"margin"` // lead of the first candidate over the second
+	Agree  float64 `json:"agree"`  // overlap of the retrievers' first places
+}
+
+// A Role is who calls. It decides what the caller may do.
+type Role string
+
+// The roles of a caller.
+const (
+	RoleMain    Role = "main"    // recalls
+	RoleSub     Role = "sub"     // sub-agents neither write nor recall
+	RoleCompact Role = "compact" // a compaction sees no new recall
+	RoleJob     Role = "job"     // the only role that writes
+)
