@@ -1,0 +1,162 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Modes lists the values of the mode setting.
+var Modes = []string{"off", "policy-only", "catalog", "recall"}
+
+// A setting is one key that files, the environment and flags may give.
+type setting struct {
+	key, def, help string
+	set            func(*Config, string) error
+}
+
+// env returns the environment variable of s: memory.enabled is MEMSEARCH_MEMORY_ENABLED.
+func (s setting) env() string {
+	return "MEMSEARCH_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.key))
+}
+
+// show returns the value as JSON should have it.
+func (s setting) show(v string) any {
+	if n, err := strconv.ParseFloat(v, 64); err == nil {
+		return n
+	}
+	if b, err := strconv.ParseBool(v); err == nil {
+		return b
+	}
+	return v
+}
+
+func text(at func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, s string) error { *at(c) = s; return nil }
+}
+
+func number(least int, at func(*Config) *int) func(*Config, string) error {
+	parse := atLeast(least)
+	return func(c *Config, s string) (err error) {
+		v, err := parse(s)
+		if err == nil {
+			*at(c) = v
+		}
+		return err
+	}
+}
+
+func duration(at func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < 0 {
+			return fmt.Errorf("%q is not a duration such as 500ms or 30s", s)
+		}
+		*at(c) = d
+		return nil
+	}
+}
+
+// later accepts a setting of a part that does not exist yet, checked but unused,
+// so that one file can serve an agent runtime and memsearch alike.
+func later(check func(string) error) func(*Config, string) error {
+	return func(_ *Config, s string) error { return check(s) }
+}
+
+func isNumber(s string) error { _, err := atLeast(0)(s); return err }
+func anyText(string) error    { return nil }
+
+// settings is every key in documented order.
+var settings = []setting{
+	{"mode", "recall", "what an agent gets: off, policy-only, catalog or recall", setMode},
+	{"memory.enabled", "true", "false is the same as mode: off", setEnabled},
+	{"zone", "UTC", "time zone of dates without one (never taken from TZ)", setZone},
+	{"index_dir", "", "where derived indexes live; empty: .memsearch in the vault", text(func(c *Config) *string { return &c.IndexDir })},
+	{"k", "8", "most hits a recall returns", number(1, func(c *Config) *int { return &c.K })},
+	{"memory_context_token_budget", "2000", "tokens the context may take", number(1, func(c *Config) *int { return &c.Budget })},
+	{"inject_threshold", "0", "confidence (0-1) below which hits are listed but not injected", setThreshold},
+	{"sync_budget", "500ms", "how long a recall may look for changed files", duration(func(c *Config) *time.Duration { return &c.SyncBudget })},
+	{"sync_files", "2000", "most changed files a recall indexes before it answers", number(0, func(c *Config) *int { return &c.SyncFiles })},
+	{"lock_wait", "10s", "how long a writer waits for another before it says busy", duration(func(c *Config) *time.Duration { return &c.LockWait })},
+	{"model", "static", "embedding model: static (built in), none, or the name of a model behind base_url", text(func(c *Config) *string { return &c.Model })},
+	{"base_url", "https://api.openai.com/v1", "OpenAI-compatible server of an API model", setURL},
+	{"api_key_env", "OPENAI_API_KEY", "name of the environment variable that holds the key; empty: no key", setKeyEnv},
+	{"dims", "0", "dimensions asked of an API model; 0: its own", number(0, func(c *Config) *int { return &c.Dims })},
+	{"query_prefix", "", "text put before a query for an API model", text(func(c *Config) *string { return &c.QueryPrefix })},
+	{"passage_prefix", "", "text put before a passage for an API model", text(func(c *Config) *string { return &c.PassagePrefix })},
+	{"batch", "64", "texts in one call to an API model", number(1, func(c *Config) *int { return &c.Batch })},
+	{"timeout", "30s", "time one call to an API model may take", duration(func(c *Config) *time.Duration { return &c.Timeout })},
+	{"max_calls", "10000", "calls to an API model one run may make", number(1, func(c *Config) *int { return &c.MaxCalls })},
+	{"max_tokens", "50000000", "tokens one run may send to an API model", number(1, func(c *Config) *int { return &c.MaxTokens })},
+	{"memory.extract_every_messages", "20", "reserved: unread user messages that start an extraction", later(isNumber)},
+	{"memory.extract_every_tokens", "4000", "reserved: unread tokens that start an extraction", later(isNumber)},
+	{"memory.idle_seconds", "60", "reserved: idle time that starts an extraction", later(isNumber)},
+	{"memory.extract_model_profile", "", "reserved: model profile of extraction", later(anyText)},
+	{"memory.recall_model_profile", "", "reserved: model profile of reranking", later(anyText)},
+}
+
+func setMode(c *Config, s string) error {
+	if !slices.Contains(Modes, s) {
+		return fmt.Errorf("%q is none of %s", s, strings.Join(Modes, ", "))
+	}
+	c.Mode = s
+	return nil
+}
+
+func setEnabled(c *Config, s string) error {
+	on, err := strconv.ParseBool(s)
+	if err != nil {
+		return fmt.Errorf("%q is neither true nor false", s)
+	}
+	if !on {
+		c.Mode = "off"
+	}
+	return nil
+}
+
+func setZone(c *Config, s string) error {
+	if s == "Local" || s == "" {
+		return fmt.Errorf("%q is not a named zone such as Europe/Berlin or Asia/Shanghai", s)
+	}
+	z, err := time.LoadLocation(s)
+	if err != nil {
+		return fmt.Errorf("load zone: %w", err)
+	}
+	c.Zone = z
+	return nil
+}
+
+func setThreshold(c *Config, s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0 && v <= 1) {
+		return fmt.Errorf("%q is not a number from 0 to 1", s)
+	}
+	c.InjectThreshold = v
+	return nil
+}
+
+func setURL(c *Config, s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("%q is not an http or https address", s)
+	}
+	if u.User != nil {
+		return fmt.Errorf("the address holds a user or password; name an environment variable in api_key_env instead")
+	}
+	c.BaseURL = s
+	return nil
+}
+
+// setKeyEnv refuses what looks like a key instead of a variable's name.
+func setKeyEnv(c *Config, s string) error {
+	for _, r := range s {
+		if r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+			return fmt.Errorf("want the name of an environment variable, not a key")
+		}
+	}
+	c.APIKeyEnv = s
+	return nil
+}
