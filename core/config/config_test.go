@@ -47,7 +47,7 @@ func TestPrecedence(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"modle: none\n", `did you mean "model"`},
+		{"modell: none\n", `did you mean "model"`},
 		{"memory:\n  idle_second: 3\n", `did you mean "memory.idle_seconds"`},
 		{"zzzz: 1\n", `unknown setting "zzzz"`},
 		{"k: 0\n", "less than 1"},
