@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/memsearch/memsearch/internal/porter"
 )
 
 // Tokeniser constants of format version 1.
@@ -172,7 +174,7 @@ func (m *Model) fold(r rune) rune {
 func (m *Model) word(s *scratch, w []byte, plain bool) []byte {
 	t := w
 	if plain {
-		t = stem(w)
+		t = porter.Stem(w)
 	}
 	h := fnv(t)
 	if id := m.find(t, h); id >= 0 {

@@ -57,24 +57,6 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestStem takes its words from Porter's paper of 1980 and their stems from its
-// steps, applied by hand.
-func TestStem(t *testing.T) {
-	for in, want := range map[string]string{
-		"caresses": "caress", "ponies": "poni", "ties": "ti", "cats": "cat", "feed": "feed", "agreed": "agre",
-		"plastered": "plaster", "motoring": "motor", "sing": "sing", "conflated": "conflat", "troubled": "troubl",
-		"sized": "size", "hopping": "hop", "falling": "fall", "filing": "file", "happy": "happi", "sky": "sky",
-		"relational": "relat", "conditional": "condit", "rationalization": "ration", "triplicate": "triplic",
-		"hopefulness": "hope", "goodness": "good", "revival": "reviv", "adjustment": "adjust", "adoption": "adopt",
-		"probate": "probat", "rate": "rate", "cease": "ceas", "controlling": "control", "is": "is", "as": "as",
-		"ss": "ss", "sss": "sss", "ing": "ing", "ed": "ed", "bled": "bled", "yyyy": "yyyi",
-	} {
-		if got := static.Stem(in); got != want {
-			t.Errorf("stem(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestNamesRoundTrip(t *testing.T) {
 	m := load(t, testTable())
 	for id := range int32(m.Vocabulary()) {
