@@ -1,0 +1,39 @@
+package vault_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/memsearch/memsearch/internal/vault"
+)
+
+func BenchmarkWalk(b *testing.B) {
+	for _, folders := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("files=10000/folders=%d", folders), func(b *testing.B) {
+			dir := b.TempDir()
+			for i := range 10000 {
+				folder := filepath.Join(dir, fmt.Sprintf("project-%04d", i%folders))
+				if err := os.MkdirAll(folder, 0o700); err != nil {
+					b.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("decision-20261129-mem_%06d.md", i)), nil, 0o600); err != nil {
+					b.Fatal(err)
+				}
+			}
+			v, err := vault.Open(dir, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer v.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				entries, _, err := v.Walk(b.Context())
+				if err != nil || len(entries) != 10000 {
+					b.Fatal(len(entries), err)
+				}
+			}
+		})
+	}
+}
