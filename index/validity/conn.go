@@ -76,8 +76,9 @@ func (c *conn) each(ctx context.Context, sql string, args []any, fn func(*scanne
 	if b.err != nil {
 		return b.err
 	}
+	row := &scanner{s: s}
 	for s.Step() {
-		row := &scanner{s: s}
+		row.n = 0
 		if err := fn(row); err != nil {
 			return err
 		}

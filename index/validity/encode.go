@@ -204,6 +204,22 @@ func (c *scanner) int() int64    { return c.s.ColumnInt64(c.next()) }
 func (c *scanner) real() float64 { return c.s.ColumnFloat(c.next()) }
 func (c *scanner) bool() bool    { return c.s.ColumnBool(c.next()) }
 
+// word reads one of the known words without allocating it anew.
+func word[T ~string](c *scanner, known []T) T {
+	raw := c.s.ColumnRawText(c.next())
+	for _, k := range known {
+		if string(raw) == string(k) {
+			return k
+		}
+	}
+	return T(raw)
+}
+
+func dateSources() []memsearch.DateSource {
+	return []memsearch.DateSource{memsearch.DateFrontMatter, memsearch.DateFileName, memsearch.DateText,
+		memsearch.DateHeading, memsearch.DateModTime, memsearch.DateNone}
+}
+
 func (c *scanner) list() []string {
 	s := c.text()
 	if s == "" {

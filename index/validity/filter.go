@@ -81,7 +81,7 @@ func (c *conn) special(ctx context.Context) ([]specialRow, error) {
 	var out []specialRow
 	err := c.each(ctx, `SELECT key, status, valid_from, valid_from_day, valid_until, valid_until_day, cut, cut_at, cut_day
 		FROM unit WHERE special = 1`, nil, func(s *scanner) error {
-		r := specialRow{key: key.Key(s.int()), status: memsearch.Status(s.text())}
+		r := specialRow{key: key.Key(s.int()), status: word(s, memsearch.Statuses)}
 		r.valid.From, r.valid.Until = s.bound(), s.bound()
 		r.cut = s.cut()
 		out = append(out, r)
@@ -127,10 +127,11 @@ type facet struct {
 func (c *conn) facets(ctx context.Context) (*facets, error) {
 	out := &facets{}
 	number := map[memsearch.Category]uint16{}
+	sources := dateSources()
 	err := c.each(ctx, `SELECT key, category, date_source, occurred_from, occurred_until, created_at FROM unit`, nil,
 		func(s *scanner) error {
 			f := facet{key: key.Key(s.int()), from: 1}
-			category := memsearch.Category(s.text())
+			category := word(s, memsearch.Categories)
 			n, ok := number[category]
 			if !ok {
 				n = uint16(len(out.categories))
@@ -138,7 +139,7 @@ func (c *conn) facets(ctx context.Context) (*facets, error) {
 				out.categories = append(out.categories, category)
 			}
 			f.category = n
-			source := memsearch.DateSource(s.text())
+			source := word(s, sources)
 			from, dated := s.maybe()
 			until, _ := s.maybe()
 			created, recorded := s.maybe()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,19 +79,33 @@ type ListFilter struct {
 func (r *Reader) List(ctx context.Context, f ListFilter) ([]Row, error) {
 	where, args := f.where()
 	var out []Row
-	err := r.use(ctx, func(c *conn) error { return c.rows(ctx, &out, where, args...) })
-	if err != nil {
+	err := r.use(ctx, func(c *conn) error {
+		return c.each(ctx, selectRow+where, args, func(s *scanner) error {
+			r, err := decode(s.s)
+			if err != nil || !f.wants(&r) {
+				return err
+			}
+			out = append(out, r)
+			if len(out) == f.Limit {
+				return errEnough
+			}
+			return nil
+		})
+	})
+	if err != nil && !errors.Is(err, errEnough) {
 		return nil, fmt.Errorf("list memories: %w", err)
 	}
-	out = slices.DeleteFunc(out, func(r Row) bool {
-		return f.Tag != "" && !slices.Contains(r.Tags, f.Tag) ||
-			!f.CurrentAt.IsZero() && !r.CurrentAt(f.CurrentAt) ||
-			!f.ValidAt.IsZero() && !r.ValidAt(f.ValidAt)
-	})
-	if f.Limit > 0 && len(out) > f.Limit {
-		out = out[:f.Limit]
-	}
 	return out, nil
+}
+
+// errEnough ends a query early.
+var errEnough = errors.New("enough rows")
+
+// wants decides what the statement does not.
+func (f *ListFilter) wants(r *Row) bool {
+	return (f.Tag == "" || slices.Contains(r.Tags, f.Tag)) &&
+		(f.CurrentAt.IsZero() || r.CurrentAt(f.CurrentAt)) &&
+		(f.ValidAt.IsZero() || r.ValidAt(f.ValidAt))
 }
 
 // Recent returns the memories recorded at or after since, newest first.

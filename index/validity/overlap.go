@@ -27,23 +27,21 @@ var spanClasses = [...]time.Duration{27 * time.Hour, 8 * 24 * time.Hour, 32 * 24
 
 const (
 	classLong = len(spanClasses)
-	classWeak = classLong + 1 // dated only by the file's modification time
+	// firstWeak begins the classes, again by length, of what is dated only by
+	// its file's modification time.
+	firstWeak = classLong + 1
 )
 
 func classOf(from, until int64, source memsearch.DateSource) int {
+	class := 0
+	// Unsigned, so that open ends do not overflow.
+	for class < classLong && uint64(until-from) > uint64(spanClasses[class].Microseconds()) {
+		class++
+	}
 	if source == memsearch.DateModTime {
-		return classWeak
+		class += firstWeak
 	}
-	if from == openFrom || until == openUntil {
-		return classLong
-	}
-	for i, d := range spanClasses {
-		// from + d cannot overflow where until is a microsecond of a date.
-		if until <= from+d.Microseconds() {
-			return i
-		}
-	}
-	return classLong
+	return class
 }
 
 // Overlapping returns up to limit units (0: all) that occurred within one of
@@ -53,13 +51,18 @@ func classOf(from, until int64, source memsearch.DateSource) int {
 func (r *Reader) Overlapping(ctx context.Context, spans []memsearch.Span, limit int) ([]Overlap, error) {
 	var found []overlap
 	err := r.use(ctx, func(c *conn) error {
-		for _, s := range spans {
-			if err := c.overlapping(ctx, s, &found); err != nil {
-				return err
+		for _, first := range []int{0, firstWeak} {
+			for _, s := range spans {
+				if err := c.overlapping(ctx, s, first, &found); err != nil {
+					return err
+				}
+			}
+			slices.SortFunc(found, func(a, b overlap) int { return cmp.Or(a.compare(b), cmp.Compare(a.key, b.key)) })
+			found = slices.CompactFunc(found, func(a, b overlap) bool { return a.key == b.key })
+			if limit > 0 && len(found) >= limit {
+				break
 			}
 		}
-		slices.SortFunc(found, func(a, b overlap) int { return cmp.Or(a.compare(b), cmp.Compare(a.key, b.key)) })
-		found = slices.CompactFunc(found, func(a, b overlap) bool { return a.key == b.key })
 		if limit > 0 && len(found) > limit {
 			// Of the units that tie with the last place all must be looked at.
 			end := limit
@@ -103,26 +106,24 @@ func (o overlap) compare(p overlap) int {
 		cmp.Compare(uint64(o.until-o.from), uint64(p.until-p.from)), cmp.Compare(o.from, p.from))
 }
 
-func (c *conn) overlapping(ctx context.Context, s memsearch.Span, found *[]overlap) error {
+// overlapping appends what overlaps s of the classes from first on.
+func (c *conn) overlapping(ctx context.Context, s memsearch.Span, first int, found *[]overlap) error {
 	from, until := bounds(s)
 	if from >= until {
 		return nil
 	}
-	for class := range classWeak + 1 {
+	sources := dateSources()
+	for class := range classLong + 1 {
 		least := int64(openFrom)
-		switch {
-		case from == openFrom || class == classLong:
-		case class == classWeak:
-			least = from - 1
-		default:
+		if from != openFrom && class != classLong {
 			least = from - spanClasses[class].Microseconds()
 		}
 		err := c.each(ctx, `SELECT key, occurred_from, occurred_until, granularity, date_source FROM unit
 			WHERE occurred_class = ? AND occurred_from >= ? AND occurred_from < ? AND occurred_until > ?`,
-			[]any{int64(class), least, until, from}, func(s *scanner) error {
+			[]any{int64(first + class), least, until, from}, func(s *scanner) error {
 				*found = append(*found, overlap{
 					key: key.Key(s.int()), from: s.int(), until: s.int(),
-					granularity: memsearch.Granularity(s.int()), source: memsearch.DateSource(s.text()),
+					granularity: memsearch.Granularity(s.int()), source: word(s, sources),
 				})
 				return nil
 			})

@@ -88,6 +88,8 @@ func insertRow() string {
 // reads only the special ones; facets covers the filters that look at every row.
 const indexes = `
 CREATE INDEX unit_memory ON unit (memory_id);
+CREATE INDEX unit_recorded ON unit (created_at, path);
+CREATE INDEX unit_pinned ON unit (created_at, path) WHERE pinned = 1;
 CREATE INDEX unit_turn ON unit (turn) WHERE turn <> '';
 CREATE INDEX unit_edges ON unit (memory_id) WHERE supersedes <> '' OR superseded_by <> '';
 CREATE INDEX unit_cut ON unit (memory_id) WHERE cut <> 0;

@@ -74,15 +74,7 @@ func cyclesOf(edges []edge) [][]string {
 // components returns the strongly connected components of the accepted edges
 // (Tarjan's algorithm, with its own stack because chains may be long).
 func components(edges []edge) (group map[string]int, groups [][]string) {
-	next := map[string][]string{}
-	for _, e := range edges {
-		if accepted(e.status) {
-			next[e.from] = append(next[e.from], e.to)
-			if _, ok := next[e.to]; !ok {
-				next[e.to] = nil
-			}
-		}
-	}
+	next := successors(edges)
 	type frame struct {
 		id   string
 		edge int
@@ -136,6 +128,20 @@ func components(edges []edge) (group map[string]int, groups [][]string) {
 		}
 	}
 	return group, groups
+}
+
+// successors returns the graph of the accepted edges, every node a key.
+func successors(edges []edge) map[string][]string {
+	next := map[string][]string{}
+	for _, e := range edges {
+		if accepted(e.status) {
+			next[e.from] = append(next[e.from], e.to)
+			if _, ok := next[e.to]; !ok {
+				next[e.to] = nil
+			}
+		}
+	}
+	return next
 }
 
 // edges reads every edge of the table.
