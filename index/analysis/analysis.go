@@ -56,5 +56,12 @@ type Term struct {
 	Count  int     // how often it stands in the query
 	Weight float32 // 0-1: parts of long identifiers count less
 	Kind   Kind
-	Exact  bool // it is a whole identifier: text that holds it is about it
+
+	// Optional terms are left out of the ideal score when no document has
+	// them: most bigrams span a word boundary.
+	Optional bool
+
+	// Group, if not 0, says that the term is a whole identifier. Terms of one
+	// group name the same one, the fullest name first.
+	Group int
 }
