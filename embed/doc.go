@@ -30,5 +30,6 @@
 // optimisation and never the reason for a failure: a damaged file is moved aside
 // and made anew, and a disk that is full or read-only turns the cache off with a
 // warning. [Wrap] leaves an embedder alone that is [Cheap]: the built-in model
-// embeds a text in less time than a look-up takes.
+// embeds a short text in less time than a look-up takes. Only passages are
+// cached: a search writes nothing. [Cache.Purge] is how a text is forgotten.
 package embed
