@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/ncruces/go-sqlite3"
 )
 
@@ -220,9 +221,14 @@ func (c *Cache) try(ctx context.Context, fn func(*database) error) error {
 }
 
 // setAside renames the damaged file, unless another process has put a new one in
-// its place since it was opened.
-func (c *Cache) setAside() error {
+// its place since it was opened. A lock file keeps two from doing so at once.
+func (c *Cache) setAside() (err error) {
 	c.close() // the file is damaged: nothing to learn from an error
+	lock := flock.New(c.path + ".lock")
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("lock damaged vector cache: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	now, err := os.Stat(c.path)
 	if err != nil || c.file != nil && !os.SameFile(c.file, now) {
 		return nil
