@@ -57,10 +57,7 @@ func (p *parser) linksInside(t, dir string) bool {
 	if n := markerLen(t); n > 0 {
 		t = strings.TrimLeft(t[n:], " \t")
 	}
-	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
-		t = strings.TrimPrefix(t, box)
-	}
-	t = strings.TrimLeft(t, "*_")
+	t = strings.TrimLeft(trimBox(t), "*_")
 	target, wiki := linkTarget(t)
 	if target == "" {
 		return false

@@ -1,128 +1,139 @@
 package memfile
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/internal/when"
 )
 
 // A stamp is a date or time that stands alone: in front matter, a file name, a
 // heading or before an entry.
 type stamp struct {
-	time time.Time
+	span memsearch.Span
 	date bool // a calendar date without a time of day
 	gran memsearch.Granularity
 	ok   bool
 }
 
-// bound returns s as an end of a validity.
-func (s stamp) bound() memsearch.Bound {
-	switch {
-	case !s.ok:
-		return memsearch.Bound{}
-	case s.date:
-		y, m, d := s.time.Date()
-		return memsearch.Bound{Time: time.Date(y, m, d, 0, 0, 0, 0, time.UTC), Date: true}
-	}
-	return memsearch.Bound{Time: s.time}
+// instant returns the stamp of a moment, which covers a second.
+func instant(t time.Time) stamp {
+	return stamp{span: memsearch.Span{From: t, Until: t.Add(time.Second)}, ok: true}
 }
 
-// span returns the stretch of time that s covers.
-func (s stamp) span() memsearch.Span {
-	until := s.time.Add(time.Second)
-	switch s.gran {
-	case memsearch.GranularityDay:
-		until = s.time.AddDate(0, 0, 1)
-	case memsearch.GranularityMonth:
-		until = s.time.AddDate(0, 1, 0)
-	case memsearch.GranularityQuarter:
-		until = s.time.AddDate(0, 3, 0)
-	case memsearch.GranularityYear:
-		until = s.time.AddDate(1, 0, 0)
+// time returns the first moment of s, zero when there is none.
+func (s stamp) time() time.Time { return s.span.From }
+
+// bound returns s as an end of a validity.
+func (s stamp) bound() memsearch.Bound {
+	if s.ok && s.date {
+		y, m, d := s.time().Date()
+		return memsearch.Bound{Time: time.Date(y, m, d, 0, 0, 0, 0, time.UTC), Date: true}
 	}
-	return memsearch.Span{From: s.time, Until: until}
+	return memsearch.Bound{Time: s.time()}
 }
 
 func (s stamp) occurred(source memsearch.DateSource) memsearch.Occurred {
-	return memsearch.Occurred{Span: s.span(), Granularity: s.gran, Source: source}
+	return memsearch.Occurred{Span: s.span, Granularity: s.gran, Source: source}
 }
 
-var stampLayouts = []struct {
-	layout string
-	gran   memsearch.Granularity
-}{
-	{"2006-1-2", memsearch.GranularityDay},
-	{time.RFC3339, memsearch.GranularityInstant},
-	{"2006-01-02T15:04:05", memsearch.GranularityInstant},
-	{"2006-01-02T15:04", memsearch.GranularityInstant},
-	{"2006-01-02 15:04:05Z07:00", memsearch.GranularityInstant},
-	{"2006-01-02 15:04:05 -0700", memsearch.GranularityInstant},
-	{"2006-01-02 15:04:05 -07:00", memsearch.GranularityInstant},
-	{"2006-01-02 15:04:05", memsearch.GranularityInstant},
-	{"2006-01-02 15:04", memsearch.GranularityInstant},
-	{"2006/1/2", memsearch.GranularityDay},
-	{"2006年1月2日", memsearch.GranularityDay},
-	{"20060102", memsearch.GranularityDay},
-	{"2006-01", memsearch.GranularityMonth},
-}
-
+// parseStamp reads a date that is all of s.
 func parseStamp(s string, zone *time.Location) stamp {
-	if len(s) < 7 || len(s) > 40 || s[0] < '0' || s[0] > '9' {
+	t, date, gran, ok := when.ParseStamp(s, zone)
+	switch {
+	case !ok:
+		return stamp{}
+	case !date:
+		return instant(t)
+	}
+	until := t.AddDate(0, 0, 1)
+	switch gran {
+	case memsearch.GranularityWeek:
+		until = t.AddDate(0, 0, 7)
+	case memsearch.GranularityMonth:
+		until = t.AddDate(0, 1, 0)
+	case memsearch.GranularityQuarter:
+		until = t.AddDate(0, 3, 0)
+	case memsearch.GranularityYear:
+		until = t.AddDate(1, 0, 0)
+	}
+	return stamp{span: memsearch.Span{From: t, Until: until}, date: true, gran: gran, ok: true}
+}
+
+// headingDate returns the full date that a heading names.
+func headingDate(s string, zone *time.Location) stamp {
+	if !strings.ContainsAny(s, "0123456789年") {
 		return stamp{}
 	}
-	for _, l := range stampLayouts {
-		if t, err := time.ParseInLocation(l.layout, s, zone); err == nil {
-			return stamp{time: t, date: l.gran != memsearch.GranularityInstant, gran: l.gran, ok: true}
+	if st := parseStamp(s, zone); st.ok && st.gran <= memsearch.GranularityDay {
+		return st
+	}
+	span, gran, ok := when.Heading(s, zone)
+	return stamp{span: span, date: ok, gran: gran, ok: ok}
+}
+
+// fileDate returns the date in the file's name. A file that is named after its
+// id holds the day it was recorded, which its front matter says more exactly.
+func (p *parser) fileDate() stamp {
+	m := &p.file.Memory
+	base := baseName(m.Path)
+	if !m.DerivedID && strings.Contains(base, m.ID) {
+		return stamp{}
+	}
+	span, gran, ok := when.FileName(base, p.opts.zone())
+	return stamp{span: span, date: ok, gran: gran, ok: ok}
+}
+
+// figures is a date in figures that opens an entry, with its time of day.
+var figures = regexp.MustCompile(`^(\d{4}(?:-\d{1,2}-\d{1,2}|/\d{1,2}/\d{1,2}|\.\d{1,2}\.\d{1,2}|年\d{1,2}月\d{1,2}[日号]))` +
+	`(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2})\b)?)?`)
+
+// leadingDate returns the explicit date that opens an entry, behind its bullet,
+// check box and emphasis. A date in words must be set off from what follows.
+func leadingDate(s string, zone *time.Location) stamp {
+	s = strings.TrimLeft(s, " \t")
+	if n := markerLen(s); n == 1 {
+		s = strings.TrimLeft(s[n:], " \t")
+	}
+	s = trimBox(s)
+	s = strings.TrimLeft(s, " \t*_[(`【（")
+	if len(s) < 8 {
+		return stamp{}
+	}
+	if c := s[0]; c >= '0' && c <= '9' {
+		if m := figures.FindStringSubmatch(cut(s, 48)); m != nil {
+			if next := len(m[1]); next < len(s) && s[next] >= '0' && s[next] <= '9' {
+				return stamp{}
+			}
+			if st := parseStamp(m[0], zone); st.ok {
+				return st
+			}
+			return parseStamp(m[1], zone)
 		}
+	} else if c < 'A' || c > 'Z' {
+		return stamp{}
+	}
+	head := cut(s, 40)
+	for _, end := range []string{":", "：", " - ", " – ", "—", "]", ")", "*", "_"} {
+		head, _, _ = strings.Cut(head, end)
+	}
+	if len(head) == len(s) || len(head) == 40 || !strings.ContainsAny(head, "0123456789") {
+		return stamp{}
+	}
+	if st := parseStamp(head, zone); st.ok && st.gran <= memsearch.GranularityDay {
+		return st
 	}
 	return stamp{}
 }
 
-// headingDate returns the absolute date that a heading or file name names.
-func headingDate(s string, zone *time.Location) stamp {
-	st, _ := leadingStamp(s, zone)
-	return st
-}
-
-// leadingDate returns the explicit date that opens an entry, behind its bullet,
-// check box and emphasis.
-func leadingDate(s string, zone *time.Location) stamp {
-	s = strings.TrimLeft(s, " \t")
-	if n := markerLen(s); n > 0 {
-		s = strings.TrimLeft(s[n:], " \t")
-	}
-	for _, box := range []string{"[ ]", "[x]", "[X]"} {
-		s = strings.TrimPrefix(s, box)
-	}
-	s = strings.TrimLeft(s, " \t*_[(`【（")
-	st, _ := leadingStamp(s, zone)
-	return st
-}
-
-// leadingStamp reads a date or time in figures that opens s, and its length.
-func leadingStamp(s string, zone *time.Location) (stamp, int) {
-	if len(s) < 8 || s[0] < '1' || s[0] > '2' {
-		return stamp{}, 0
-	}
-	n := 0
-	for n < len(s) && n < 40 && (s[n] >= '0' && s[n] <= '9' || strings.IndexByte("-/:TZ+. ", s[n]) >= 0 || s[n] >= 0x80) {
-		n++
-	}
-	head := cut(s[:n], n)
-	for _, size := range []int{len(head), 25, 20, 19, 16, 17, 16, 15, 14, 10, 9, 8} {
-		if size > len(head) {
-			continue
-		}
-		if size < len(s) && s[size] >= '0' && s[size] <= '9' {
-			continue
-		}
-		if size == 8 && strings.IndexByte(head[:8], '-') < 0 && strings.IndexByte(head[:8], '/') < 0 {
-			continue
-		}
-		if st := parseStamp(strings.TrimRight(head[:size], " :.-"), zone); st.ok && st.gran <= memsearch.GranularityDay {
-			return st, size
+// trimBox drops the check box of a task.
+func trimBox(s string) string {
+	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
+		if rest, ok := strings.CutPrefix(s, box); ok {
+			return strings.TrimLeft(rest, " \t")
 		}
 	}
-	return stamp{}, 0
+	return s
 }

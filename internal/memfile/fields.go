@@ -180,11 +180,11 @@ func (p *parser) readTimes(f *fields) {
 	if p.fdate = date; !p.fdate.ok {
 		p.fdate = created
 	}
-	if m.CreatedAt = created.time; !created.ok {
-		m.CreatedAt = date.time
+	if m.CreatedAt = created.time(); !created.ok {
+		m.CreatedAt = date.time()
 	}
-	m.UpdatedAt = p.readStamp(f, "updated_at", "updated", "modified", "last_modified").time
-	m.LastConfirmedAt = p.readStamp(f, "last_confirmed_at").time
+	m.UpdatedAt = p.readStamp(f, "updated_at", "updated", "modified", "last_modified").time()
+	m.LastConfirmedAt = p.readStamp(f, "last_confirmed_at").time()
 
 	m.Valid.From = p.readStamp(f, "valid_from").bound()
 	m.Valid.Until = p.readStamp(f, "valid_to", "valid_until").bound()
@@ -225,7 +225,7 @@ func epoch(s string) stamp {
 	for n >= 1e11 {
 		n /= 1000
 	}
-	return stamp{time: time.UnixMilli(int64(n * 1000)).UTC(), ok: true}
+	return instant(time.UnixMilli(int64(n * 1000)).UTC())
 }
 
 func (p *parser) readSource(f *fields) {

@@ -28,6 +28,7 @@ type heading struct {
 	first, last int // lines
 	level       int
 	text        string
+	stamp       stamp // the date it names
 }
 
 // scan is the block structure of a body, as far as units need it. It is read by
@@ -46,8 +47,8 @@ type scanner struct {
 	out   scan
 
 	fence      string // characters that opened the current fence; "" outside
-	fenceAt    int    // columns its container takes
 	htmlEnd    string // what ends the current HTML block; "\n" for a blank line
+	within     int    // columns that the container of the fence or HTML block takes
 	item       int    // columns at which the content of the current list item starts; 0: none
 	bullet     bool   // the item belongs to a bullet list
 	para       int    // first line of the current top-level paragraph, -1: none
@@ -79,23 +80,24 @@ func (s *scanner) line(i int, t string) {
 		s.blankLine(i)
 		return
 	}
-	if s.fence != "" && columns < s.fenceAt {
-		s.fence = "" // the list item that held the fence is over
+	if columns < s.within {
+		s.fence, s.htmlEnd, s.within = "", "", 0 // the list item that held the block is over
 	}
 	if s.item > 0 && columns < s.item && s.fence == "" && s.htmlEnd == "" && !s.lazy(rest, columns) {
 		s.item = 0
+		s.close()
 	}
 	defer func() { s.blankAfter = false }()
 	switch {
 	case s.fence != "":
 		s.set(i, classCode, 0)
-		if columns-s.fenceAt <= 3 && closesFence(rest, s.fence) {
-			s.fence = ""
+		if (s.within > 0 || columns <= 3) && closesFence(rest, s.fence) {
+			s.fence, s.within = "", 0
 		}
 	case s.htmlEnd != "":
 		s.set(i, classText, 0)
 		if s.htmlEnd != "\n" && containsFold(rest, s.htmlEnd) {
-			s.htmlEnd = ""
+			s.htmlEnd, s.within = "", 0
 		}
 	default:
 		s.block(i, rest, columns)
@@ -110,7 +112,7 @@ func (s *scanner) blankLine(i int) {
 	s.set(i, classBlank, 0)
 	s.para, s.open, s.blankAfter = -1, false, true
 	if s.htmlEnd == "\n" {
-		s.htmlEnd = ""
+		s.htmlEnd, s.within = "", 0
 	}
 }
 
@@ -136,17 +138,18 @@ func (s *scanner) block(i int, rest string, columns int) {
 		inner = 0
 	}
 	inItem := s.item > 0 && columns >= s.item
-	if inner > 3 {
-		s.text1(i, inItem || s.open)
-		return
-	}
-	if fence, ok := opensFence(rest); ok {
-		s.fence, s.fenceAt = fence, 0
+	// A fence in an item of a nested list is indented further.
+	if fence, ok := opensFence(rest); ok && (inItem || inner <= 3) {
+		s.fence = fence
 		if inItem {
-			s.fenceAt = s.item
+			s.within = s.item
 		}
 		s.set(i, classCode, 0)
 		s.close()
+		return
+	}
+	if inner > 3 {
+		s.prose(i, inItem || s.open)
 		return
 	}
 	if !inItem && s.underline(i, rest) {
@@ -165,23 +168,23 @@ func (s *scanner) block(i int, rest string, columns int) {
 			return
 		}
 		s.set(i, classHeading, 0)
-		s.out.headings = append(s.out.headings, heading{i, i, headingLevel(rest), headingText(rest)})
+		s.out.headings = append(s.out.headings, heading{first: i, last: i, level: headingLevel(rest), text: headingText(rest)})
 	case rest[0] == '>':
 		s.close()
 		s.set(i, classText, 0)
 		s.open = true
-	case end != "" && (end != "\n" || !s.open):
-		s.html(i, rest, end)
+	case end != "":
+		s.html(i, rest, end, inItem)
 	default:
-		s.text1(i, inItem)
+		s.prose(i, inItem)
 	}
 }
 
 // close ends the current paragraph.
 func (s *scanner) close() { s.para, s.open = -1, false }
 
-// text1 takes a line as prose.
-func (s *scanner) text1(i int, inside bool) {
+// prose takes a line as prose.
+func (s *scanner) prose(i int, inside bool) {
 	var m mark
 	if !s.open && !inside && s.item == 0 {
 		s.para = i
@@ -205,7 +208,7 @@ func (s *scanner) underline(i int, rest string) bool {
 	for j := s.para; j <= i; j++ {
 		s.out.class[j-s.out.from], s.out.mark[j-s.out.from] = classHeading, 0
 	}
-	s.out.headings = append(s.out.headings, heading{s.para, i, level, oneLine(text)})
+	s.out.headings = append(s.out.headings, heading{first: s.para, last: i, level: level, text: oneLine(text)})
 	s.close()
 	return true
 }
@@ -227,11 +230,10 @@ func (s *scanner) listItem(i int, rest string, columns int, inItem bool) {
 	n := markerLen(rest)
 	s.close()
 	after, _ := indentOf(rest[n:])
-	switch {
-	case blank(rest[n:]) || after > 4:
+	if blank(rest[n:]) || after > 4 {
 		after = 1
 	}
-	content := rest[n:]
+	content := strings.TrimLeft(rest[n:], " \t")
 	if inItem {
 		s.set(i, classText, 0) // nested: still the text of the item
 	} else {
@@ -242,16 +244,15 @@ func (s *scanner) listItem(i int, rest string, columns int, inItem bool) {
 		}
 		s.set(i, classText, m)
 	}
-	content = strings.TrimLeft(content, " \t")
 	if fence, ok := opensFence(content); ok {
-		s.fence, s.fenceAt = fence, columns+n+after
+		s.fence, s.within = fence, columns+n+after
 		return
 	}
 	s.open = content != ""
 }
 
 // html opens an HTML block.
-func (s *scanner) html(i int, rest, end string) {
+func (s *scanner) html(i int, rest, end string, inItem bool) {
 	s.close()
 	c := classText
 	if end == "-->" {
@@ -261,6 +262,8 @@ func (s *scanner) html(i int, rest, end string) {
 	}
 	s.set(i, c, 0)
 	if end == "\n" || !containsFold(rest[1:], end) {
-		s.htmlEnd = end
+		if s.htmlEnd = end; inItem {
+			s.within = s.item
+		}
 	}
 }

@@ -125,20 +125,9 @@ func (p *parser) occurred(s segment) memsearch.Occurred {
 		return p.fdate.occurred(memsearch.DateFrontMatter)
 	}
 	if t := p.opts.ModTime; !t.IsZero() {
-		return stamp{time: t, ok: true}.occurred(memsearch.DateModTime)
+		return instant(t).occurred(memsearch.DateModTime)
 	}
 	return memsearch.Occurred{}
-}
-
-// fileDate returns the date in the file's name. A file that is named after its
-// id holds the day it was recorded, which its front matter says more exactly.
-func (p *parser) fileDate() stamp {
-	m := &p.file.Memory
-	base := baseName(m.Path)
-	if !m.DerivedID && strings.Contains(base, m.ID) {
-		return stamp{}
-	}
-	return headingDate(base, p.opts.zone())
 }
 
 // howToSplit decides what the units of the file are.
@@ -163,8 +152,9 @@ func (p *parser) howToSplit() splitting {
 		}
 	}
 	dated := 0
-	for _, h := range p.scan.headings {
-		if headingDate(h.text, zone).ok {
+	for i := range p.scan.headings {
+		h := &p.scan.headings[i]
+		if h.stamp = headingDate(h.text, zone); h.stamp.ok {
 			dated++
 		}
 	}
@@ -274,7 +264,7 @@ func (c *cutter) contentLine(i int, cl class, m mark) {
 		c.cur.nth = c.nth
 	}
 	for j := len(c.stack) - 1; j >= 0 && !c.cur.under.ok; j-- {
-		c.cur.under = headingDate(c.stack[j].text, c.zone)
+		c.cur.under = c.stack[j].stamp
 	}
 	if len(c.stack) > 0 {
 		c.cur.section = c.stack[len(c.stack)-1]
@@ -353,7 +343,7 @@ func (d *ids) next(s segment) string {
 	name := slug(s.section.text)
 	switch {
 	case s.from == fromEntry:
-		name = s.stamp.time.Format(time.DateOnly)
+		name = s.stamp.time().Format(time.DateOnly)
 	case s.from == fromBullet && name != "":
 		name += "-" + strconv.Itoa(s.nth)
 	case name == "":
