@@ -1,14 +1,25 @@
-// Package lexical is the keyword index of one vault: BM25F over bleve's postings.
+// Package lexical is the keyword index of one vault: BM25F over postings that
+// bleve's segment format stores.
 //
-//	docs -> analysis -> segments (zap files) -> postings -> BM25F -> best chunk per unit
+//	docs -> analysis -> segments -> postings -> BM25F -> best chunk per unit
 //
-// A folder that [Write] made is never changed again; readers need no lock.
+// A folder that [Write] made holds immutable segments, a table of documents for
+// each and one list of the segments with what is deleted in them. It is never
+// changed again, so readers need no lock, and the next folder shares its
+// segments by hard links. bleve's index above the segments (scorch) is left out:
+// its lock makes readers and writers wait for one another, and its background
+// merges finish at no known time.
 package lexical
 
 import (
+	"errors"
+
 	"github.com/memsearch/memsearch/index/analysis"
 	"github.com/memsearch/memsearch/index/key"
 )
+
+// ErrCorrupt says that the files of an index cannot be what [Write] left.
+var ErrCorrupt = errors.New("keyword index is damaged")
 
 // A Doc is one chunk of a unit as it is indexed.
 type Doc struct {
@@ -20,14 +31,19 @@ type Doc struct {
 // came about, the same documents give the same Stats.
 type Stats struct {
 	Docs int64                     `json:"docs"`
-	Len  [analysis.NumFields]int64 `json:"len"` // terms in each field over all documents
+	Has  [analysis.NumFields]int64 `json:"has"` // documents in which the field has terms
+	Len  [analysis.NumFields]int64 `json:"len"` // terms of the field over all documents
 }
 
-// Params are the weights of the score.
-type Params struct {
-	K1      float64
-	B       float64
-	Weights [analysis.NumFields]float64
+// add counts n documents with these field lengths; n may be -1.
+func (s *Stats) add(lens [analysis.NumFields]uint32, n int64) {
+	s.Docs += n
+	for f, l := range lens {
+		if l > 0 {
+			s.Has[f] += n
+			s.Len[f] += n * int64(l)
+		}
+	}
 }
 
 // A Result scores every unit for one query.
@@ -36,14 +52,14 @@ type Result struct {
 	Mass  []float32  // by unit ordinal: share (0-1) of the query's idf mass that chunk matches
 	Ideal float64    // the score of a perfect match
 	Terms []TermStat // in query order
-	Exact []uint32   // units that hold a whole identifier of the query which stands in few units, ascending
+	Exact []uint32   // units that hold a whole identifier of the query which stands in at most [MaxExact], ascending
 }
 
 // A TermStat is a query term as the index knows it.
 type TermStat struct {
 	Text  string
-	IDF   float64
-	DF    int // live documents that hold it
+	IDF   float64 // 0: the term does not count
+	DF    int     // live documents that hold it, or what stands in for it
 	Kind  analysis.Kind
-	Fuzzy []string // what stood in for it when no document holds it
+	Fuzzy []string // what stands in for a word that no document holds
 }

@@ -1,0 +1,31 @@
+package lexical
+
+import "github.com/memsearch/memsearch/index/analysis"
+
+// Params are the weights of the score of a document d for a query:
+//
+//	score(d) = sum over terms t of w(t) * count(t) * idf(t) * tf * (k1 + 1) / (k1 + tf)
+//	tf       = sum over fields f of weight(f) * freq(t, f, d) / (1 - b(f) + b(f) * len(f, d) / avg(f))
+//	idf(t)   = ln(1 + (N - df(t) + .5) / (df(t) + .5))
+//	ideal    = 1e-6 + sum over terms t of w(t) * count(t) * idf(t) * (k1 + 1)
+//
+// df counts live documents that hold t in any field, N all of them, and avg(f)
+// is over those in which the field has terms. w is [analysis.Term.Weight]; stop
+// words have 0, unless a query has nothing else. Optional terms that no document
+// holds are left out of the ideal.
+type Params struct {
+	K1     float64
+	B      [analysis.NumFields]float64
+	Weight [analysis.NumFields]float64
+}
+
+// DefaultParams are the weights that were best on the development sets.
+var DefaultParams = Params{
+	K1:     .9,
+	B:      [analysis.NumFields]float64{.4, .4, .4, .4, .4, .4},
+	Weight: [analysis.NumFields]float64{1, 1, 1, 1, 1, 1},
+}
+
+// MaxExact is the largest number of units an identifier may stand in to say
+// that they are what the query asks for.
+const MaxExact = 3
