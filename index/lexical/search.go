@@ -187,6 +187,9 @@ func (c *cursor) field(i int, s *readSegment, f int, v variant) error {
 	if err != nil {
 		return fmt.Errorf("read postings: %w", err)
 	}
+	if c.list.Count() == 0 {
+		return nil // an empty list that was used before has no iterator
+	}
 	c.it = c.list.Iterator(true, true, false, c.it)
 	w := c.p.Weight[f] * float64(v.weight)
 	for {
