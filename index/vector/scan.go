@@ -1,0 +1,174 @@
+package vector
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sort"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// block is how many rows a kernel is given at most; their products stay in
+	// the first-level cache.
+	block = 256
+	// chunkBytes is how much of the rows one step of a worker reads. Under two
+	// of them a second goroutine costs more than it saves (BenchmarkScan).
+	chunkBytes = 1 << 18
+)
+
+// Scan sets dst[ord] to the similarity of each unit to q: the product with its
+// row, which is the cosine when both have length 1. For a unit with several rows
+// it is the mean of the first and the best of the others when whole is set, else
+// the best of all; for a unit without rows 0. The result does not depend on how
+// many processors take part.
+//
+// len(q) must be Dims and len(dst) Units. When ctx ends first, its cause is
+// returned and dst is half done.
+func (f *File) Scan(ctx context.Context, q []float32, whole bool, dst []float32) error {
+	if len(q) != f.Dims() || len(dst) != f.Units() {
+		return fmt.Errorf("scan %d units of %d dimensions: query has %d, result %d", f.Units(), f.Dims(), len(q), len(dst))
+	}
+	s := scan{f: f, whole: whole, dst: dst}
+	if err := s.prepare(q); err != nil {
+		return err
+	}
+	rows := max(1, chunkBytes/f.h.stride())
+	chunks := max(1, (f.Rows()+rows-1)/rows)
+	workers := min(runtime.GOMAXPROCS(0), (chunks+1)/2)
+
+	var next atomic.Int64
+	work := func() {
+		for ctx.Err() == nil {
+			c := int(next.Add(1)) - 1
+			if c >= chunks {
+				return
+			}
+			s.units(f.unitAt(c*rows), f.unitEnd(c, chunks, rows))
+		}
+	}
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// unitAt returns the first unit whose rows begin at row or later.
+func (f *File) unitAt(row int) int {
+	return sort.Search(f.Units(), func(u int) bool { return int(f.first[u]) >= row })
+}
+
+func (f *File) unitEnd(chunk, chunks, rows int) int {
+	if chunk == chunks-1 {
+		return f.Units()
+	}
+	return f.unitAt((chunk + 1) * rows)
+}
+
+// A scan is one query over a file.
+type scan struct {
+	f     *File
+	whole bool
+	dst   []float32
+
+	float []float32 // the query, padded; or
+	short []int16   // the query as integers, padded,
+	scale float32   // times this
+}
+
+// prepare makes the query ready for the kernels. For int8 rows it is rounded to
+// as many bits as leave the sum of products within an int32, 16 up to 512
+// dimensions, so that nearly all of the error is that of the rows.
+func (s *scan) prepare(q []float32) error {
+	var top float64
+	for _, x := range q {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return fmt.Errorf("scan: query with an element that is not finite")
+		}
+		top = max(top, math.Abs(float64(x)))
+	}
+	n := s.f.h.padded()
+	if !s.f.Int8() {
+		s.float = make([]float32, n)
+		copy(s.float, q)
+		return nil
+	}
+	s.short = make([]int16, n)
+	if top == 0 {
+		return nil
+	}
+	limit := float64(min(math.MaxInt16, math.MaxInt32/(128*len(q))))
+	for i, x := range q {
+		s.short[i] = int16(math.RoundToEven(float64(x) / top * limit))
+	}
+	s.scale = float32(top / limit)
+	return nil
+}
+
+// units scores the units [u, end).
+func (s *scan) units(u, end int) {
+	first := s.f.first
+	var buf [block]float32
+	for u < end {
+		// A run of units with one row each goes to the kernel at once.
+		run := u
+		for run < end && run-u < block && first[run+1] == first[run]+1 {
+			run++
+		}
+		if run > u {
+			s.products(int(first[u]), s.dst[u:run])
+			u = run
+			continue
+		}
+		s.dst[u] = s.several(int(first[u]), int(first[u+1]), &buf)
+		u++
+	}
+}
+
+// several scores a unit of any number of rows.
+func (s *scan) several(row, end int, buf *[block]float32) float32 {
+	if row == end {
+		return 0
+	}
+	s.products(row, buf[:1])
+	head := buf[0]
+	best := float32(math.Inf(-1))
+	if !s.whole {
+		best = head
+	}
+	for row++; row < end; {
+		n := min(block, end-row)
+		s.products(row, buf[:n])
+		for _, x := range buf[:n] {
+			best = max(best, x)
+		}
+		row += n
+	}
+	if s.whole && best > float32(math.Inf(-1)) {
+		return (head + best) / 2
+	}
+	return max(head, best)
+}
+
+// products sets dst to the products of the query with the rows from row on, at
+// most block of them.
+func (s *scan) products(row int, dst []float32) {
+	stride := s.f.h.stride()
+	rows := s.f.data[row*stride : (row+len(dst))*stride]
+	if !s.f.Int8() {
+		dotFloat(dst, s.float, rows)
+		return
+	}
+	var sums [block]int32
+	dotInt8(sums[:len(dst)], s.short, rows)
+	for i := range dst {
+		// The conversion to float32 between the factors keeps a compiler that
+		// fuses operations from changing the result.
+		dst[i] = float32(float32(sums[i])*s.scale) * s.f.scales[row+i]
+	}
+}
