@@ -1,0 +1,221 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	goopenai "github.com/sashabaranov/go-openai"
+	"github.com/sony/gobreaker/v2"
+
+	"github.com/memsearch/memsearch/embed"
+)
+
+// A Call is one request, for the ledger.
+type Call struct {
+	Model     string
+	Try       int // from 1; higher numbers repeat a request that failed
+	Texts     int
+	Truncated int  // texts that were cut
+	Tokens    int  // 0 for a refused request
+	Counted   bool // Tokens was counted here: the server did not say
+	Status    int  // of an answer that is an error; 0 for none
+	Err       error
+	Duration  time.Duration
+}
+
+// errStopped marks an error that is the caller's own: cancelled, or out of time.
+var errStopped = errors.New("stopped")
+
+const (
+	firstPause = 500 * time.Millisecond
+	lastPause  = 30 * time.Second
+	growth     = 2
+	jitter     = .1 // of a pause that the server asks for
+)
+
+// request embeds one batch, with repetitions.
+func (c *Client) request(ctx context.Context, batch []input) ([][]float32, error) {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	try := 0
+	operation := func() ([][]float32, error) {
+		try++
+		rows, err := c.try(ctx, batch, try)
+		if err != nil {
+			return nil, c.judge(err)
+		}
+		return rows, nil
+	}
+	pause := &backoff.ExponentialBackOff{InitialInterval: firstPause, RandomizationFactor: .5, Multiplier: growth, MaxInterval: lastPause}
+	rows, err := backoff.Retry(ctx, operation, backoff.WithBackOff(pause),
+		backoff.WithMaxTries(uint(c.opts.Tries)), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, wait time.Duration) {
+			c.opts.Logger.DebugContext(ctx, "embedding request failed, trying again", "model", c.opts.Model, "try", try, "wait", wait, "err", err)
+		}))
+	if later, ok := errors.AsType[*postponed](err); ok {
+		err = later.error
+	}
+	if final, ok := errors.AsType[*backoff.PermanentError](err); ok { // the last try's is not unwrapped
+		err = final.Err
+	}
+	return rows, err
+}
+
+// postponed is an error after which the server wants a pause.
+type postponed struct {
+	error
+	wait time.Duration
+}
+
+// Unwrap makes backoff see how long to wait.
+func (p *postponed) Unwrap() []error {
+	return []error{p.error, &backoff.RetryAfterError{Duration: p.wait}}
+}
+
+// judge marks err as final, or with the pause before the next try.
+func (c *Client) judge(err error) error {
+	if status, ok := errors.AsType[*StatusError](err); ok {
+		switch {
+		case !status.Temporary() || status.Wait > c.opts.MaxWait:
+			return backoff.Permanent(err)
+		case status.Wait > 0:
+			spread := time.Duration(rand.Float64() * jitter * float64(status.Wait))
+			return &postponed{err, status.Wait + spread}
+		}
+		return err
+	}
+	if isOutage(err) && !errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	return backoff.Permanent(err)
+}
+
+// try makes one request, if the breaker lets it.
+func (c *Client) try(ctx context.Context, batch []input, n int) ([][]float32, error) {
+	if c.limiter != nil {
+		if err := c.limiter.Wait(ctx); err != nil {
+			return nil, errors.Join(errStopped, err)
+		}
+	}
+	rows, err := c.breaker.Execute(func() ([][]float32, error) { return c.ask(ctx, batch, n) })
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		return nil, ErrUnavailable
+	}
+	return rows, err
+}
+
+// ask makes one request within the budget, checks the reply and reports the call.
+func (c *Client) ask(ctx context.Context, batch []input, n int) ([][]float32, error) {
+	call := Call{Model: c.opts.Model, Try: n, Texts: len(batch)}
+	texts := make([]string, len(batch))
+	for i, in := range batch {
+		texts[i] = in.text
+		call.Tokens += in.tokens
+		if in.cut {
+			call.Truncated++
+		}
+	}
+	reserved := call.Tokens
+	if err := c.budget.reserve(reserved); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	reply, err := c.send(ctx, texts)
+	call.Duration = time.Since(start)
+	var rows [][]float32
+	if err == nil {
+		rows, err = c.check(&reply, len(texts))
+	}
+	status, refused := errors.AsType[*StatusError](err)
+	switch {
+	case refused:
+		call.Tokens, call.Status = 0, status.Status
+	case reply.Usage.TotalTokens > 0:
+		call.Tokens = reply.Usage.TotalTokens
+	default:
+		call.Counted = true // a lost answer may have been charged
+	}
+	call.Err = err
+	c.budget.settle(reserved, call.Tokens)
+	if c.opts.OnCall != nil {
+		c.report.Lock()
+		defer c.report.Unlock()
+		c.opts.OnCall(call)
+	}
+	return rows, err
+}
+
+// send makes the HTTP request.
+func (c *Client) send(ctx context.Context, texts []string) (goopenai.EmbeddingResponse, error) {
+	body := goopenai.EmbeddingRequest{Input: texts, Model: goopenai.EmbeddingModel(c.opts.Model), EncodingFormat: goopenai.EmbeddingEncodingFormatFloat}
+	if c.opts.RequestDims {
+		body.Dimensions = c.opts.Dims
+	}
+	tctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
+	defer cancel()
+	reply, err := c.api.CreateEmbeddings(tctx, body)
+	switch {
+	case err == nil:
+		return reply, nil
+	case ctx.Err() != nil:
+		return reply, errors.Join(errStopped, context.Cause(ctx))
+	}
+	if status := c.statusError(err, texts); status != nil {
+		status.Wait = retryAfter(reply.Header(), time.Now())
+		return reply, status
+	}
+	if isJSON(err) {
+		return reply, fmt.Errorf("%w: %v", ErrReply, jsonKind(err))
+	}
+	return reply, err
+}
+
+// isJSON reports whether err is about a body that arrived whole but is not the
+// JSON it should be.
+func isJSON(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
+	// A connection that ends early wraps these two; the decoder returns them
+	// bare for a body that is empty or ends early.
+	return syntax || kind || err == io.EOF || err == io.ErrUnexpectedEOF
+}
+
+// jsonKind describes err without quoting the body.
+func jsonKind(err error) string {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Sprintf("field %s has the wrong type", e.Field)
+	}
+	return "not JSON"
+}
+
+// check returns the rows of a reply in the order of the texts, as unit vectors.
+func (c *Client) check(reply *goopenai.EmbeddingResponse, n int) ([][]float32, error) {
+	if len(reply.Data) != n {
+		return nil, fmt.Errorf("%w: %d rows for %d texts", ErrReply, len(reply.Data), n)
+	}
+	rows := make([][]float32, n)
+	for _, d := range reply.Data {
+		switch {
+		case d.Index < 0 || d.Index >= n:
+			return nil, fmt.Errorf("%w: row %d of %d", ErrReply, d.Index, n)
+		case rows[d.Index] != nil:
+			return nil, fmt.Errorf("%w: two rows %d", ErrReply, d.Index)
+		case c.opts.Dims != 0 && len(d.Embedding) != c.opts.Dims:
+			return nil, fmt.Errorf("%w: row of %d dimensions, want %d", ErrReply, len(d.Embedding), c.opts.Dims)
+		case !embed.Normalize(d.Embedding):
+			return nil, fmt.Errorf("%w: row %d is all zero, empty or not finite", ErrReply, d.Index)
+		}
+		rows[d.Index] = d.Embedding
+	}
+	return rows, nil
+}
