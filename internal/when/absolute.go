@@ -1,5 +1,7 @@
 package when
 
+import "time"
+
 // A point is a date as it is written: parts that are zero were not said.
 type point struct {
 	y, m, d int
@@ -7,17 +9,22 @@ type point struct {
 	season  int    // 1 spring ... 4 winter
 	quarter int    // 1-4
 	half    int    // 1-2
-	fixed   period // says it all when its bounds are not zero
+	void    bool   // no calendar has it
+	weekday bool   // fixed is a day of the week, whose week was not said
+	fixed   period // says it all when it has a bound
 }
 
-func (p point) full() bool { return p.y != 0 && p.m != 0 && p.d != 0 }
+func (p point) full() bool { return p.y != 0 && p.m != 0 && p.d != 0 && !p.void }
 
 // A parser reads the tokens of one text. Its methods take the index of a token
 // and return the index after what they matched, or 0.
 type parser struct {
 	text  string
 	toks  []token
+	loc   *time.Location
+	now   time.Time
 	today civil
+	depth int // of dates that are counted from dates
 }
 
 // end is the index after the last token of the text.

@@ -9,7 +9,8 @@ import (
 // the bytes it took, or 0.
 func clock(s string, day civil, loc *time.Location) (time.Time, int) {
 	rest := strings.TrimLeft(s, " \t")
-	if rest != "" && (rest[0] == 'T' || rest[0] == 't') {
+	basic := rest != "" && (rest[0] == 'T' || rest[0] == 't')
+	if basic {
 		rest = rest[1:]
 	} else if len(rest) == len(s) {
 		return time.Time{}, 0
@@ -19,6 +20,9 @@ func clock(s string, day civil, loc *time.Location) (time.Time, int) {
 		return time.Time{}, 0
 	}
 	rest, colon := strings.CutPrefix(rest, ":")
+	if !colon && !basic {
+		return time.Time{}, 0
+	}
 	m, rest, ok := twoDigits(rest, 59)
 	if !ok {
 		return time.Time{}, 0

@@ -33,7 +33,7 @@ func lex(text string) []token {
 	newlines := 0
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
-		if unicode.IsSpace(r) {
+		if r <= ' ' || r >= utf8.RuneSelf && unicode.IsSpace(r) {
 			if r == '\n' {
 				if newlines++; newlines == 2 {
 					toks = append(toks, token{start: uint32(i), end: uint32(i)})
@@ -47,7 +47,7 @@ func lex(text string) []token {
 		switch {
 		case digit(r) >= 0:
 			i = lexNumber(text, i, &t)
-		case unicode.Is(unicode.Han, r) || r == '○':
+		case '一' <= r && r <= '鿿' || r >= utf8.RuneSelf && unicode.Is(unicode.Han, r) || r == '○':
 			t.kind, t.val = kindHan, simplify(r)
 			i += n
 		case alphabetic(r):

@@ -26,8 +26,10 @@ func (p *parser) ends(i int) bool {
 		return false
 	case kindMark:
 		switch t.val {
-		case '.', ',', ':', '/':
+		case '.', ':', '/':
 			return !(p.glued(i+1) && p.toks[i+1].kind == kindNumber)
+		case ',':
+			return !(p.glued(i+1) && p.toks[i+1].kind == kindNumber && p.toks[i+1].digits == 3)
 		case '%', '_', '°', '％':
 			return false
 		case '-':
@@ -60,12 +62,20 @@ func (p *parser) begins(i int) bool {
 // dayNumber reads 5, 5th, fifth and twenty-third. Said reports that it is an
 // ordinal.
 func (p *parser) dayNumber(i int) (d, next int, said bool) {
+	if p.toks[i].kind == kindNumber && !p.begins(i) {
+		return 0, 0, false
+	}
+	return p.rangeDay(i)
+}
+
+// rangeDay is dayNumber where a dash may join the number to another.
+func (p *parser) rangeDay(i int) (d, next int, said bool) {
 	if d, ok := p.number(i, 2); ok {
 		next, said = i+1, false
 		if p.glued(next) && p.toks[next].kw.class() == classSuffix {
 			next, said = next+1, true
 		}
-		if d < 1 || d > 31 || !p.begins(i) || !p.ends(next) {
+		if d < 1 || d > 31 || !p.ends(next) {
 			return 0, 0, false
 		}
 		return d, next, said
@@ -114,7 +124,7 @@ func (p *parser) monthFirst(i int) (point, int) {
 		return point{}, 0
 	}
 	pt := point{m: k.month()}
-	if d, after, said := p.dayNumber(next); after != 0 && (said || p.firmMonth(i, after)) {
+	if d, after, said := p.dayNumber(next); after != 0 && (said && p.toks[next].kind == kindNumber || p.firmMonth(i, after)) {
 		pt.d, next = d, after
 	} else if p.toks[next].kw == otherThe {
 		if d, after, said := p.dayNumber(next + 1); said {
@@ -180,7 +190,7 @@ func (p *parser) dayFirst(i int) (point, int) {
 }
 
 // named reads a date of words with at least a month and a day or a year, after
-// an optional weekday. A date that no calendar has is none.
+// an optional weekday.
 func (p *parser) named(i int) (point, int) {
 	j := i
 	if p.toks[j].kw.class() == classWeekday {
@@ -199,9 +209,10 @@ func (p *parser) named(i int) (point, int) {
 	if next == 0 {
 		pt, next = p.monthFirst(j)
 	}
-	if next == 0 || pt.d != 0 && !validDate(orLeap(pt.y), pt.m, pt.d) {
+	if next == 0 {
 		return point{}, 0
 	}
+	pt.void = pt.d != 0 && !validDate(orLeap(pt.y), pt.m, pt.d)
 	return pt, next
 }
 

@@ -159,7 +159,7 @@ func (p *parser) coarse(i int) (period, int) {
 	}
 	if next != 0 {
 		switch {
-		case pt.y == 0 || pt.d != 0:
+		case pt.y == 0 || pt.d != 0 || pt.void:
 			return period{}, 0
 		case pt.m == 0:
 			return yearPeriod(pt.y), next

@@ -89,9 +89,9 @@ var words = map[string]kw{
 	"jun": classMonth | 6 | short, "jul": classMonth | 7 | short, "aug": classMonth | 8 | short, "sep": classMonth | 9 | short | loose,
 	"sept": classMonth | 9 | short, "oct": classMonth | 10 | short | loose, "nov": classMonth | 11 | short, "dec": classMonth | 12 | short | loose,
 
-	"monday": classWeekday | 0, "tuesday": classWeekday | 1, "wednesday": classWeekday | 2, "thursday": classWeekday | 3,
+	"monday": classWeekday, "tuesday": classWeekday | 1, "wednesday": classWeekday | 2, "thursday": classWeekday | 3,
 	"friday": classWeekday | 4, "saturday": classWeekday | 5, "sunday": classWeekday | 6,
-	"mon": classWeekday | 0 | short | loose, "tue": classWeekday | 1 | short, "tues": classWeekday | 1 | short,
+	"mon": classWeekday | short | loose, "tue": classWeekday | 1 | short, "tues": classWeekday | 1 | short,
 	"wed": classWeekday | 2 | short | loose, "thu": classWeekday | 3 | short, "thur": classWeekday | 3 | short, "thurs": classWeekday | 3 | short,
 	"fri": classWeekday | 4 | short, "sat": classWeekday | 5 | short | loose, "sun": classWeekday | 6 | short | loose,
 
