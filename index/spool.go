@@ -1,0 +1,182 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/memsearch/memsearch/embed"
+	"github.com/memsearch/memsearch/index/key"
+)
+
+// spoolMemory is how many bytes of vectors wait in memory before they go to the
+// file.
+const spoolMemory = 4 << 20
+
+// spoolName is the file of a spool in an unfinished generation.
+const spoolName = "vectors.tmp"
+
+// A spool keeps the vectors of the fresh units until all ids, and with them the
+// order of the vector file, are known.
+type spool struct {
+	name  string // of the file to go to; empty: stay in memory
+	int8  bool
+	dims  int
+	at    map[key.Key]spooled
+	buf   []byte // what is not in the file
+	base  int64  // bytes in the file
+	file  *os.File
+	query []byte // reused when reading
+}
+
+type spooled struct {
+	off          int64
+	tokens, rows uint32
+}
+
+// newSpool returns nil without an embedder.
+func newSpool(e embed.Embedder, name string) *spool {
+	if e == nil {
+		return nil
+	}
+	return &spool{name: name, int8: quantised(e), dims: e.Fingerprint().Dims, at: map[key.Key]spooled{}}
+}
+
+func quantised(e embed.Embedder) bool {
+	q, ok := embed.As[embed.Quantised](e)
+	return ok && q.Int8()
+}
+
+func (s *spool) rowSize() int {
+	if s.int8 {
+		return 4 + s.dims
+	}
+	return 4 * s.dims
+}
+
+// add takes the vectors over.
+func (s *spool) add(u *parsedUnit) error {
+	s.at[u.row.Key] = spooled{s.base + int64(len(s.buf)), uint32(len(u.tokens)), uint32(len(u.vectors))}
+	for _, t := range u.tokens {
+		s.buf = binary.LittleEndian.AppendUint32(s.buf, uint32(t))
+	}
+	for _, v := range u.vectors {
+		s.buf = s.appendRow(s.buf, v)
+	}
+	u.vectors, u.tokens = nil, nil
+	if len(s.buf) < spoolMemory || s.name == "" {
+		return nil
+	}
+	return s.spill()
+}
+
+func (s *spool) spill() (err error) {
+	if s.file == nil {
+		if s.file, err = os.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, filePerm); err != nil {
+			return fmt.Errorf("spool vectors: %w", err)
+		}
+	}
+	n, err := s.file.Write(s.buf)
+	s.base += int64(n)
+	s.buf = s.buf[:0]
+	if err != nil {
+		return fmt.Errorf("spool vectors: %w", err)
+	}
+	return nil
+}
+
+// appendRow encodes v. As int8 its largest element becomes 127 and the scale
+// keeps its length, so a row that was read back encodes to the same bytes again,
+// here and in the vector file.
+func (s *spool) appendRow(dst []byte, v []float32) []byte {
+	if !s.int8 {
+		for _, x := range v {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+		}
+		return dst
+	}
+	var top float32
+	for _, x := range v {
+		top = max(top, x, -x)
+	}
+	at := len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	var length, rounded float64
+	for _, x := range v {
+		y := 0.
+		if top > 0 {
+			y = math.RoundToEven(float64(x) / float64(top) * 127)
+		}
+		length += float64(x) * float64(x)
+		rounded += y * y
+		dst = append(dst, byte(int8(y)))
+	}
+	if rounded > 0 {
+		binary.LittleEndian.PutUint32(dst[at:], math.Float32bits(float32(math.Sqrt(length/rounded))))
+	}
+	return dst
+}
+
+// get returns the vectors and token ids of a unit; false when it has none here.
+func (s *spool) get(k key.Key) (rows [][]float32, tokens []int32, ok bool, err error) {
+	e, ok := s.at[k]
+	if !ok {
+		return nil, nil, false, nil
+	}
+	b, err := s.bytes(e.off, 4*int(e.tokens)+s.rowSize()*int(e.rows))
+	if err != nil {
+		return nil, nil, false, err
+	}
+	tokens = make([]int32, e.tokens)
+	for i := range tokens {
+		tokens[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	b = b[4*e.tokens:]
+	all := make([]float32, int(e.rows)*s.dims)
+	rows = make([][]float32, e.rows)
+	for i := range rows {
+		rows[i] = all[i*s.dims : (i+1)*s.dims : (i+1)*s.dims]
+		s.decodeRow(rows[i], b[i*s.rowSize():])
+	}
+	return rows, tokens, true, nil
+}
+
+func (s *spool) decodeRow(dst []float32, b []byte) {
+	if !s.int8 {
+		for i := range dst {
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+		return
+	}
+	scale := math.Float32frombits(binary.LittleEndian.Uint32(b))
+	for i := range dst {
+		dst[i] = scale * float32(int8(b[4+i]))
+	}
+}
+
+func (s *spool) bytes(off int64, n int) ([]byte, error) {
+	if off >= s.base {
+		at := int(off - s.base)
+		return s.buf[at : at+n], nil
+	}
+	if cap(s.query) < n {
+		s.query = make([]byte, n)
+	}
+	b := s.query[:n]
+	if _, err := s.file.ReadAt(b, off); err != nil {
+		return nil, fmt.Errorf("read spooled vectors: %w", err)
+	}
+	return b, nil
+}
+
+// close removes the file. A second close, or one of nil, does nothing.
+func (s *spool) close() error {
+	if s == nil || s.file == nil {
+		return nil
+	}
+	err := errors.Join(s.file.Close(), os.Remove(s.name))
+	s.file = nil
+	return err
+}
