@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -85,12 +86,9 @@ type scan struct {
 // as many bits as leave the sum of products within an int32, 16 up to 512
 // dimensions, so that nearly all of the error is that of the rows.
 func (s *scan) prepare(q []float32) error {
-	var top float64
-	for _, x := range q {
-		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return fmt.Errorf("scan: query with an element that is not finite")
-		}
-		top = max(top, math.Abs(float64(x)))
+	top := float64(largest(q))
+	if math.IsNaN(top) || math.IsInf(top, 0) {
+		return errors.New("scan: query with an element that is not finite")
 	}
 	n := s.f.h.padded()
 	if !s.f.Int8() {

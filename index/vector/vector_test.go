@@ -225,6 +225,9 @@ func TestTokens(t *testing.T) {
 	if f.Fingerprint() != 42 || f.Vocabulary() != 1000 || f.Dims() != 1 || f.Rows() != 1 || f.Int8() {
 		t.Errorf("header does not say what was written: %+v", f)
 	}
+	if f.RowCount(0) != 0 || f.RowCount(2) != 1 || f.RowCount(3) != 0 {
+		t.Errorf("row counts %d %d %d", f.RowCount(0), f.RowCount(2), f.RowCount(3))
+	}
 	if f.UnitRows(7) != nil {
 		t.Error("rows of a unit that is not there")
 	}
@@ -365,6 +368,11 @@ func TestOpenRefusesDamage(t *testing.T) {
 	for name, quantised := range kinds {
 		good := sample(t, quantised)
 		for n := range good {
+			if f, err := vector.FromBytes(good[:n]); !errors.Is(err, vector.ErrFormat) {
+				t.Errorf("%s cut to %d bytes: %v, %v", name, n, f, err)
+			}
+		}
+		for _, n := range []int{0, 1, 63, 64, len(good) / 2, len(good) - 1} {
 			refused(name+" cut", good[:n])
 		}
 		refused(name+" longer", append(slices.Clone(good), 0))

@@ -233,12 +233,9 @@ func appendRow(dst []byte, h *header, row []float32) ([]byte, float32, error) {
 	if len(row) != int(h.Dims) {
 		return dst, 0, fmt.Errorf("row of %d elements, want %d", len(row), h.Dims)
 	}
-	var top float32
-	for _, x := range row {
-		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return dst, 0, errors.New("row with an element that is not finite")
-		}
-		top = max(top, x, -x)
+	top := largest(row)
+	if top > math.MaxFloat32 || top != top {
+		return dst, 0, errors.New("row with an element that is not finite")
 	}
 	end := len(dst) + h.stride()
 	scale := float32(0)
@@ -252,21 +249,32 @@ func appendRow(dst []byte, h *header, row []float32) ([]byte, float32, error) {
 	return append(dst, make([]byte, end-len(dst))...), scale, nil
 }
 
+// largest returns the largest magnitude in row, or NaN if there is one. Without
+// their signs floats sort as their bits do, NaN last.
+func largest(row []float32) float32 {
+	var bits uint32
+	for _, x := range row {
+		bits = max(bits, math.Float32bits(x)&^(1<<31))
+	}
+	return math.Float32frombits(bits)
+}
+
 // appendInt8 rounds row to -127..127. The scale gives the rounded row the length
 // that row has, so that rounding turns it but does not stretch it.
 func appendInt8(dst []byte, row []float32, top float32) ([]byte, float32) {
+	at := len(dst)
+	dst = slices.Grow(dst, len(row))[:at+len(row)]
+	if top == 0 {
+		clear(dst[at:])
+		return dst, 0
+	}
+	steps := 127 / float64(top)
 	var length, rounded float64
-	for _, x := range row {
-		v := 0.
-		if top > 0 {
-			v = math.RoundToEven(float64(x) / float64(top) * 127)
-		}
+	for i, x := range row {
+		v := math.RoundToEven(float64(x) * steps)
+		dst[at+i] = byte(int8(v))
 		length += float64(x) * float64(x)
 		rounded += v * v
-		dst = append(dst, byte(int8(v)))
-	}
-	if rounded == 0 {
-		return dst, 0
 	}
 	return dst, float32(min(math.Sqrt(length/rounded), math.MaxFloat32))
 }
