@@ -41,6 +41,9 @@ func (s stamp) occurred(source memsearch.DateSource) memsearch.Occurred {
 
 // parseStamp reads a date that is all of s.
 func parseStamp(s string, zone *time.Location) stamp {
+	if ambiguous(s) {
+		return stamp{}
+	}
 	t, date, gran, ok := when.ParseStamp(s, zone)
 	switch {
 	case !ok:
@@ -60,6 +63,30 @@ func parseStamp(s string, zone *time.Location) stamp {
 		until = t.AddDate(1, 0, 0)
 	}
 	return stamp{span: memsearch.Span{From: t, Until: until}, date: true, gran: gran, ok: true}
+}
+
+// ambiguous reports whether s opens like 02/01/2026, which is another day on
+// either side of an ocean.
+func ambiguous(s string) bool {
+	var n [3]int
+	for i := range n {
+		digits := 0
+		for digits < len(s) && s[digits] >= '0' && s[digits] <= '9' {
+			n[i] = min(10*n[i]+int(s[digits]-'0'), 1e6)
+			digits++
+		}
+		if digits == 0 {
+			return false
+		}
+		s = s[digits:]
+		if i < 2 {
+			if s == "" || s[0] != '/' && s[0] != '-' {
+				return false
+			}
+			s = s[1:]
+		}
+	}
+	return n[0] <= 12 && n[1] <= 12 && n[0] != n[1] && n[2] > 1000
 }
 
 // headingDate returns the full date that a heading names.

@@ -167,7 +167,7 @@ func unprintable(r rune) bool {
 
 // flowText is scalarText for a value inside brackets or braces.
 func flowText(s string) string {
-	if strings.ContainsAny(s, ",[]{}:") {
+	if strings.ContainsAny(s, ",[]{}:?#") {
 		return quoted(s)
 	}
 	return scalarText(s)

@@ -40,7 +40,7 @@ func findFront(text string, lines []line) front {
 		return front{}
 	}
 	end := closingFence(text, lines, fence)
-	meant := len(lines) > 1 && looksLikeKey(lines[1].of(text))
+	meant := opensWithKey(text, lines)
 	if end < 0 {
 		if !meant {
 			return front{}
@@ -127,9 +127,19 @@ func closingFence(text string, lines []line, fence string) int {
 	return -1
 }
 
+// opensWithKey reports whether the first line behind the fence, comments left
+// out, looks like a key.
+func opensWithKey(text string, lines []line) bool {
+	for _, l := range lines[1:] {
+		if t := l.of(text); !strings.HasPrefix(t, "#") {
+			return looksLikeKey(t)
+		}
+	}
+	return false
+}
+
 // looksLikeKey reports whether a line opens like "key: value" or "key = value".
 func looksLikeKey(s string) bool {
-	s = strings.TrimPrefix(s, "#")
 	s = strings.TrimLeft(s, " \t\"'")
 	n := strings.IndexAny(s, ":=")
 	if n <= 0 || n > 64 {

@@ -98,6 +98,9 @@ func Parse(path string, raw []byte, opts *Options) *File {
 	if opts == nil {
 		opts = &Options{}
 	}
+	if len(raw) > MaxFile {
+		return &File{Memory: memsearch.Memory{ID: PathID(path), DerivedID: true, Path: path, Status: memsearch.StatusActive, Packable: true}, Skip: "too large"}
+	}
 	text, problems := Decode(raw)
 	p := &parser{
 		opts:  opts,

@@ -20,6 +20,7 @@ func (s splitting) any() bool { return s.sections || s.bullets || s.entries }
 type segment struct {
 	first, last int // lines of the file
 	from        origin
+	item        bool      // is an item of a list whose items are units
 	content     bool      // holds more than headings, rules and blank lines
 	headings    []heading // above it and in it
 	section     heading   // the innermost heading at its first content line
@@ -41,10 +42,6 @@ const (
 // makeUnits cuts the body into units.
 func (p *parser) makeUnits() {
 	f := p.file
-	if len(p.text) > MaxFile {
-		f.Skip = "too large"
-		return
-	}
 	how := p.howToSplit()
 	segs := p.segments(how)
 	if len(segs) == 0 {
@@ -174,7 +171,11 @@ func (p *parser) howToSplit() splitting {
 // an item of the top level.
 func (p *parser) entry(i int) bool {
 	m := p.scan.mark[i]
-	return p.scan.class[i] == classText && (m&markBullet != 0 || m&markInside == 0)
+	if p.scan.class[i] != classText || m&markBullet == 0 && m&markInside != 0 {
+		return false
+	}
+	columns, _ := indentOf(p.lines[p.scan.from+i].of(p.text))
+	return columns < 4
 }
 
 // segments cuts the lines of the body.
@@ -240,16 +241,17 @@ func (c *cutter) contentLine(i int, cl class, m mark) {
 	p := c.p
 	var st stamp
 	from := fromText
-	if p.entry(i) && (c.how.entries || !c.cur.content) {
+	item := c.how.bullets && m&markBullet != 0
+	if p.entry(i) && (c.how.entries || item || !c.cur.content) {
 		st = leadingDate(p.lines[p.scan.from+i].of(p.text), c.zone)
 	}
 	switch {
-	case c.how.bullets && m&markBullet != 0:
-		from = fromBullet
 	case c.how.entries && st.ok:
 		from = fromEntry
+	case item:
+		from = fromBullet
 	}
-	leftList := c.how.bullets && m&markInside == 0 && c.cur.from == fromBullet && cl == classText
+	leftList := c.cur.item && m&markInside == 0 && cl == classText
 	if !c.open || c.cur.content && (from != fromText || leftList) {
 		c.begin(i, from)
 	}
@@ -257,7 +259,7 @@ func (c *cutter) contentLine(i int, cl class, m mark) {
 		return
 	}
 	c.cur.content = true
-	c.cur.stamp = st
+	c.cur.stamp, c.cur.item = st, item
 	c.cur.from = max(c.cur.from, from)
 	if from != fromText {
 		c.nth++
