@@ -52,21 +52,34 @@ func (r *Reader) Excluded(ctx context.Context, f Filter) ([]key.Key, error) {
 				return err
 			}
 		}
-		if len(f.Categories) == 0 && f.Since.IsZero() && f.Until.IsZero() {
-			return nil
-		}
-		facets, err := r.facets.get(func() (*facets, error) { return c.facets(ctx) })
-		if err != nil {
-			return err
-		}
-		out = facets.exclude(out, f)
-		return nil
+		out, err = r.excludeFacets(ctx, c, out, f)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("exclude units: %w", err)
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// excludeFacets applies the conditions for which every row must be looked at.
+func (r *Reader) excludeFacets(ctx context.Context, c *conn, out []key.Key, f Filter) ([]key.Key, error) {
+	if len(f.Categories) > 0 {
+		byCategory, err := r.categories.get(func() (map[memsearch.Category][]key.Key, error) { return c.categories(ctx) })
+		if err != nil {
+			return nil, err
+		}
+		for category, keys := range byCategory {
+			if !slices.Contains(f.Categories, category) {
+				out = append(out, keys...)
+			}
+		}
+	}
+	if f.Since.IsZero() && f.Until.IsZero() {
+		return out, nil
+	}
+	rows, err := r.dated.get(func() ([]datedRow, error) { return c.dated(ctx) })
+	return excludeUndated(out, rows, f), err
 }
 
 // A specialRow is what decides about a unit that is not simply an active one.
@@ -112,59 +125,49 @@ func (c *conn) turn(ctx context.Context, out []key.Key, f Filter) ([]key.Key, er
 	return out, err
 }
 
-// facets are the columns of the filters that look at every row.
-type facets struct {
-	categories []memsearch.Category
-	rows       []facet
-}
-
-type facet struct {
-	key         key.Key
-	from, until int64  // the span that Since and Until look at; from > until: none
-	category    uint16 // index into categories
-}
-
-func (c *conn) facets(ctx context.Context) (*facets, error) {
-	out := &facets{}
-	number := map[memsearch.Category]uint16{}
-	sources := dateSources()
-	err := c.each(ctx, `SELECT key, category, date_source, occurred_from, occurred_until, created_at FROM unit`, nil,
-		func(s *scanner) error {
-			f := facet{key: key.Key(s.int()), from: 1}
-			category := word(s, memsearch.Categories)
-			n, ok := number[category]
-			if !ok {
-				n = uint16(len(out.categories))
-				number[category] = n
-				out.categories = append(out.categories, category)
-			}
-			f.category = n
-			source := word(s, sources)
-			from, dated := s.maybe()
-			until, _ := s.maybe()
-			created, recorded := s.maybe()
-			switch {
-			case dated && source != memsearch.DateModTime:
-				f.from, f.until = from, until
-			case recorded:
-				f.from, f.until = created, created+1
-			}
-			out.rows = append(out.rows, f)
-			return nil
-		})
+// categories reads the keys of every category.
+func (c *conn) categories(ctx context.Context) (map[memsearch.Category][]key.Key, error) {
+	out := map[memsearch.Category][]key.Key{}
+	err := c.each(ctx, "SELECT category, key FROM unit", nil, func(s *scanner) error {
+		category := word(s, memsearch.Categories)
+		out[category] = append(out[category], key.Key(s.int()))
+		return nil
+	})
 	return out, err
 }
 
-func (fs *facets) exclude(out []key.Key, f Filter) []key.Key {
-	wanted := make([]bool, len(fs.categories))
-	for i, c := range fs.categories {
-		wanted[i] = len(f.Categories) == 0 || slices.Contains(f.Categories, c)
-	}
-	ranged := !f.Since.IsZero() || !f.Until.IsZero()
+// A datedRow is a unit with the span that Since and Until look at.
+type datedRow struct {
+	key         key.Key
+	from, until int64 // from > until: none
+}
+
+func (c *conn) dated(ctx context.Context) ([]datedRow, error) {
+	var out []datedRow
+	sources := dateSources()
+	err := c.each(ctx, "SELECT key, date_source, occurred_from, occurred_until, created_at FROM unit", nil, func(s *scanner) error {
+		r := datedRow{key: key.Key(s.int()), from: 1}
+		source := word(s, sources)
+		from, dated := s.maybe()
+		until, _ := s.maybe()
+		created, recorded := s.maybe()
+		switch {
+		case dated && source != memsearch.DateModTime:
+			r.from, r.until = from, until
+		case recorded:
+			r.from, r.until = created, created+1
+		}
+		out = append(out, r)
+		return nil
+	})
+	return out, err
+}
+
+func excludeUndated(out []key.Key, rows []datedRow, f Filter) []key.Key {
 	since, until := bounds(memsearch.Span{From: f.Since, Until: f.Until})
-	for i := range fs.rows {
-		r := &fs.rows[i]
-		if !wanted[r.category] || ranged && (r.from > r.until || r.from >= until || r.until <= since) {
+	for i := range rows {
+		r := &rows[i]
+		if r.from > r.until || r.from >= until || r.until <= since {
 			out = append(out, r.key)
 		}
 	}

@@ -11,6 +11,9 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/vfs/memdb"
+
+	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/index/key"
 )
 
 // maxIdle is how many connections a Reader keeps. Each takes about a megabyte.
@@ -27,8 +30,9 @@ type Reader struct {
 	idle   []*conn
 	closed bool
 
-	special lazy[[]specialRow]
-	facets  lazy[*facets]
+	special    lazy[[]specialRow]
+	categories lazy[map[memsearch.Category][]key.Key]
+	dated      lazy[[]datedRow]
 }
 
 // Open opens the table at path. It fails with [ErrFormat] when the file is not a

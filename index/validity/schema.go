@@ -85,7 +85,8 @@ func insertRow() string {
 }
 
 // The indexes. Most memories are active and without bounds, so a filter by time
-// reads only the special ones; facets covers the filters that look at every row.
+// reads only the special ones; category and dates cover the filters that look at
+// every row.
 const indexes = `
 CREATE INDEX unit_memory ON unit (memory_id);
 CREATE INDEX unit_recorded ON unit (created_at, path);
@@ -95,7 +96,8 @@ CREATE INDEX unit_edges ON unit (memory_id) WHERE supersedes <> '' OR superseded
 CREATE INDEX unit_cut ON unit (memory_id) WHERE cut <> 0;
 CREATE INDEX unit_special ON unit (status, valid_from, valid_from_day, valid_until, valid_until_day, cut, cut_at, cut_day)
   WHERE special = 1;
-CREATE INDEX unit_facets ON unit (category, occurred_from, occurred_until, date_source, created_at);
+CREATE INDEX unit_category ON unit (category);
+CREATE INDEX unit_dates ON unit (created_at, occurred_from, occurred_until, date_source);
 CREATE INDEX unit_occurred ON unit (occurred_class, occurred_from, occurred_until, granularity, date_source)
   WHERE occurred_class IS NOT NULL`
 
