@@ -44,11 +44,11 @@ func encodingProblem(message string, fixable bool) Problem {
 }
 
 func withoutNUL(text string) (string, []Problem) {
-	i := strings.IndexByte(text, 0)
-	if i < 0 {
+	before, _, ok := strings.Cut(text, "\x00")
+	if !ok {
 		return text, nil
 	}
-	line := 1 + strings.Count(text[:i], "\n")
+	line := 1 + strings.Count(before, "\n")
 	return strings.ReplaceAll(text, "\x00", " "), []Problem{{
 		Code: ProblemNUL, Message: "the file holds NUL bytes; they are read as spaces", Line: line, Fixable: true,
 	}}

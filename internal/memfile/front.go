@@ -201,22 +201,22 @@ func normalKey(key string) string {
 
 func hasKnownKey(root *yaml.Node) bool {
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		if knownKeys[normalKey(root.Content[i].Value)] {
+		if knownKey(normalKey(root.Content[i].Value)) {
 			return true
 		}
 	}
 	return false
 }
 
-// knownKeys are the front matter keys with a meaning.
-var knownKeys = func() map[string]bool {
-	known := make(map[string]bool)
-	for _, key := range strings.Fields(`
-		id name title description summary category kind type metadata catalog tags tag aliases alias status pinned
-		packable canonical_key confidence created_at created date updated_at updated modified last_modified last_confirmed_at
-		valid_from valid_to valid_until supersedes superseded_by source source_session_id source_turn_id
-		source_node_ids source_events trust tools`) {
-		known[key] = true
+// knownKey reports whether a front matter key has a meaning.
+func knownKey(key string) bool {
+	switch key {
+	case "id", "name", "title", "description", "summary", "category", "kind", "type", "metadata", "catalog",
+		"tags", "tag", "aliases", "alias", "status", "pinned", "packable", "canonical_key", "confidence",
+		"created_at", "created", "date", "updated_at", "updated", "modified", "last_modified", "last_confirmed_at",
+		"valid_from", "valid_to", "valid_until", "supersedes", "superseded_by", "source", "source_session_id",
+		"source_turn_id", "source_node_ids", "source_events", "trust", "tools":
+		return true
 	}
-	return known
-}()
+	return false
+}

@@ -122,6 +122,7 @@ type parser struct {
 	body  int // first line of the body
 	scan  scan
 	fdate stamp // date or created_at of the front matter
+	named stamp // the date in the file's name
 }
 
 func (p *parser) parse(name string) {

@@ -31,55 +31,59 @@ func codes(f *memfile.File) []string {
 	return out
 }
 
+// An outcome is what one odd file must read as.
+type outcome struct {
+	ID       string // "" derived
+	Text     string // of the one unit
+	Lines    [2]int
+	Problems []string
+	Skip     string
+}
+
+var oddFiles = []struct {
+	name, raw string
+	want      outcome
+}{
+	{"BOM and CRLF", "\ufeff---\r\nid: a\r\n---\r\n\r\nkoala\r\n", outcome{"a", "koala", [2]int{5, 5}, nil, ""}},
+	{"lone CR", "---\rid: a\r---\r\rkoala\r", outcome{"a", "koala", [2]int{5, 5}, nil, ""}},
+	{"mixed line ends", "a\rb\r\nc\n\nd", outcome{"", "a\rb\r\nc\n\nd", [2]int{1, 5}, nil, ""}},
+	{"UTF-16", utf16le("---\nid: a\n---\nkoala 考拉\n"), outcome{"a", "koala 考拉", [2]int{4, 4}, []string{"encoding"}, ""}},
+	{"UTF-16 without mark", utf16le("---\nid: a\n---\nkoala\n")[2:], outcome{"a", "koala", [2]int{4, 4}, []string{"encoding"}, ""}},
+	{"GB18030", "\xbf\xbc\xc0\xad\xcf\xb2\xbb\xb6\xe8\xf1\xca\xf7\n", outcome{"", "考拉喜欢桉树", [2]int{1, 1}, []string{"encoding"}, ""}},
+	{"Latin-1", "Stra\xdfe caf\xe9 gr\xfcn\n", outcome{"", "Straße café grün", [2]int{1, 1}, []string{"encoding"}, ""}},
+	{"UTF-8 with a broken byte", "考拉喜欢\xff桉树 koala\n", outcome{"", "考拉喜欢\ufffd桉树 koala", [2]int{1, 1}, []string{"encoding"}, ""}},
+	{"NUL", "a\n\nb\x00c\n", outcome{"", "a\n\nb c", [2]int{1, 3}, []string{"nul"}, ""}},
+	{"NFD body", "cafe\u0301\n", outcome{"", "cafe\u0301", [2]int{1, 1}, nil, ""}},
+	{"numeric id", "---\nid: 12345\n---\nkoala\n", outcome{"12345", "koala", [2]int{4, 4}, nil, ""}},
+	{"unusable id", "---\nid: \"a b#c\"\n---\nkoala\n", outcome{"", "koala", [2]int{4, 4}, []string{"id"}, ""}},
+	{"id is a list", "---\nid: [a]\n---\nkoala\n", outcome{"", "koala", [2]int{4, 4}, []string{"id"}, ""}},
+	{"duplicate keys", "---\nid: a\nid: b\n---\nkoala\n", outcome{"a", "koala", [2]int{5, 5}, []string{"duplicate_key"}, ""}},
+	{"tab in YAML", "---\nid: a\n\tb: 1\n---\nkoala\n", outcome{"", "koala", [2]int{5, 5}, []string{"front_matter"}, ""}},
+	{"broken YAML", "---\ntitle: a: b: [c\n---\nkoala\n", outcome{"", "koala", [2]int{4, 4}, []string{"front_matter"}, ""}},
+	{"broken YAML under a comment", "---\n# mine\ntitle: a: b: [c\n---\nkoala\n", outcome{"", "koala", [2]int{5, 5}, []string{"front_matter"}, ""}},
+	{"scalar", "---\njust text\n---\n\nkoala\n", outcome{"", "---\njust text\n---\n\nkoala", [2]int{1, 5}, []string{"front_matter"}, ""}},
+	{"list", "---\n- a\n- b\n---\n\nkoala\n", outcome{"", "---\n- a\n- b\n---\n\nkoala", [2]int{1, 6}, []string{"front_matter"}, ""}},
+	{"never closed", "---\nid: a\n\nkoala\n", outcome{"", "---\nid: a\n\nkoala", [2]int{1, 4}, []string{"unterminated"}, ""}},
+	{"rule first", "---\n\nkoala: yes\n\n---\n\nmore\n", outcome{"", "---\n\nkoala: yes\n\n---\n\nmore", [2]int{1, 7}, nil, ""}},
+	{"rule first, no second", "---\n\nkoala\n", outcome{"", "---\n\nkoala", [2]int{1, 3}, nil, ""}},
+	{"gap before known keys", "---\n\nid: a\n---\nkoala\n", outcome{"a", "koala", [2]int{5, 5}, nil, ""}},
+	{"closed by dots", "---\nid: a\n...\nkoala\n", outcome{"a", "koala", [2]int{4, 4}, nil, ""}},
+	{"TOML", "+++\nid = \"a\"\n+++\n\nkoala\n", outcome{"", "koala", [2]int{5, 5}, []string{"front_matter"}, ""}},
+	{"dashes in a block scalar", "---\nsummary: |\n  a\n  ---\n  b\nid: a\n---\nkoala\n", outcome{"a", "koala", [2]int{8, 8}, nil, ""}},
+	{"empty", "", outcome{"", "", [2]int{}, nil, "empty"}},
+	{"blank", "  \n\t\n", outcome{"", "", [2]int{}, nil, "empty"}},
+	{"empty front matter", "---\n---\n", outcome{"", "", [2]int{}, nil, "nothing but front matter"}},
+	{"front matter without words", "---\nid: a\ncreated_at: 2026-01-02\n---\n\n", outcome{"a", "", [2]int{}, nil, "nothing but front matter"}},
+	{"front matter with a summary", "---\nid: a\nsummary: koala\n---\n", outcome{"a", "", [2]int{1, 4}, nil, ""}},
+	{"only a heading", "# koala\n", outcome{"", "# koala", [2]int{1, 1}, nil, ""}},
+	{"open fence", "```\nkoala\n# no heading\n", outcome{"", "```\nkoala\n# no heading", [2]int{1, 3}, nil, ""}},
+}
+
 func TestParseOddFiles(t *testing.T) {
-	type want struct {
-		ID       string // "" derived
-		Text     string // of the one unit
-		Lines    [2]int
-		Problems []string
-		Skip     string
-	}
-	for _, tt := range []struct {
-		name, raw string
-		want      want
-	}{
-		{"BOM and CRLF", "\ufeff---\r\nid: a\r\n---\r\n\r\nkoala\r\n", want{"a", "koala", [2]int{5, 5}, nil, ""}},
-		{"lone CR", "---\rid: a\r---\r\rkoala\r", want{"a", "koala", [2]int{5, 5}, nil, ""}},
-		{"mixed line ends", "a\rb\r\nc\n\nd", want{"", "a\rb\r\nc\n\nd", [2]int{1, 5}, nil, ""}},
-		{"UTF-16", utf16le("---\nid: a\n---\nkoala 考拉\n"), want{"a", "koala 考拉", [2]int{4, 4}, []string{"encoding"}, ""}},
-		{"UTF-16 without mark", utf16le("---\nid: a\n---\nkoala\n")[2:], want{"a", "koala", [2]int{4, 4}, []string{"encoding"}, ""}},
-		{"GB18030", "\xbf\xbc\xc0\xad\xcf\xb2\xbb\xb6\xe8\xf1\xca\xf7\n", want{"", "考拉喜欢桉树", [2]int{1, 1}, []string{"encoding"}, ""}},
-		{"Latin-1", "Stra\xdfe caf\xe9 gr\xfcn\n", want{"", "Straße café grün", [2]int{1, 1}, []string{"encoding"}, ""}},
-		{"UTF-8 with a broken byte", "考拉喜欢\xff桉树 koala\n", want{"", "考拉喜欢\ufffd桉树 koala", [2]int{1, 1}, []string{"encoding"}, ""}},
-		{"NUL", "a\n\nb\x00c\n", want{"", "a\n\nb c", [2]int{1, 3}, []string{"nul"}, ""}},
-		{"NFD body", "cafe\u0301\n", want{"", "cafe\u0301", [2]int{1, 1}, nil, ""}},
-		{"numeric id", "---\nid: 12345\n---\nkoala\n", want{"12345", "koala", [2]int{4, 4}, nil, ""}},
-		{"unusable id", "---\nid: \"a b#c\"\n---\nkoala\n", want{"", "koala", [2]int{4, 4}, []string{"id"}, ""}},
-		{"id is a list", "---\nid: [a]\n---\nkoala\n", want{"", "koala", [2]int{4, 4}, []string{"id"}, ""}},
-		{"duplicate keys", "---\nid: a\nid: b\n---\nkoala\n", want{"a", "koala", [2]int{5, 5}, []string{"duplicate_key"}, ""}},
-		{"tab in YAML", "---\nid: a\n\tb: 1\n---\nkoala\n", want{"", "koala", [2]int{5, 5}, []string{"front_matter"}, ""}},
-		{"broken YAML", "---\ntitle: a: b: [c\n---\nkoala\n", want{"", "koala", [2]int{4, 4}, []string{"front_matter"}, ""}},
-		{"broken YAML under a comment", "---\n# mine\ntitle: a: b: [c\n---\nkoala\n", want{"", "koala", [2]int{5, 5}, []string{"front_matter"}, ""}},
-		{"scalar", "---\njust text\n---\n\nkoala\n", want{"", "---\njust text\n---\n\nkoala", [2]int{1, 5}, []string{"front_matter"}, ""}},
-		{"list", "---\n- a\n- b\n---\n\nkoala\n", want{"", "---\n- a\n- b\n---\n\nkoala", [2]int{1, 6}, []string{"front_matter"}, ""}},
-		{"never closed", "---\nid: a\n\nkoala\n", want{"", "---\nid: a\n\nkoala", [2]int{1, 4}, []string{"unterminated"}, ""}},
-		{"rule first", "---\n\nkoala: yes\n\n---\n\nmore\n", want{"", "---\n\nkoala: yes\n\n---\n\nmore", [2]int{1, 7}, nil, ""}},
-		{"rule first, no second", "---\n\nkoala\n", want{"", "---\n\nkoala", [2]int{1, 3}, nil, ""}},
-		{"gap before known keys", "---\n\nid: a\n---\nkoala\n", want{"a", "koala", [2]int{5, 5}, nil, ""}},
-		{"closed by dots", "---\nid: a\n...\nkoala\n", want{"a", "koala", [2]int{4, 4}, nil, ""}},
-		{"TOML", "+++\nid = \"a\"\n+++\n\nkoala\n", want{"", "koala", [2]int{5, 5}, []string{"front_matter"}, ""}},
-		{"dashes in a block scalar", "---\nsummary: |\n  a\n  ---\n  b\nid: a\n---\nkoala\n", want{"a", "koala", [2]int{8, 8}, nil, ""}},
-		{"empty", "", want{"", "", [2]int{}, nil, "empty"}},
-		{"blank", "  \n\t\n", want{"", "", [2]int{}, nil, "empty"}},
-		{"empty front matter", "---\n---\n", want{"", "", [2]int{}, nil, "nothing but front matter"}},
-		{"front matter without words", "---\nid: a\ncreated_at: 2026-01-02\n---\n\n", want{"a", "", [2]int{}, nil, "nothing but front matter"}},
-		{"front matter with a summary", "---\nid: a\nsummary: koala\n---\n", want{"a", "", [2]int{1, 4}, nil, ""}},
-		{"only a heading", "# koala\n", want{"", "# koala", [2]int{1, 1}, nil, ""}},
-		{"open fence", "```\nkoala\n# no heading\n", want{"", "```\nkoala\n# no heading", [2]int{1, 3}, nil, ""}},
-	} {
+	for _, tt := range oddFiles {
 		t.Run(tt.name, func(t *testing.T) {
 			f := memfile.Parse("d/n.md", []byte(tt.raw), nil)
-			got := want{Problems: codes(f), Skip: f.Skip}
+			got := outcome{Problems: codes(f), Skip: f.Skip}
 			if !f.Memory.DerivedID {
 				got.ID = f.Memory.ID
 			}
@@ -149,61 +153,64 @@ text
 	}
 }
 
+func day(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
+
+var foreignKeys = []struct {
+	name, front string
+	want        func(m *memsearch.Memory)
+	problems    []string
+}{
+	{"Obsidian", "tags: \"animals, #lemur\"\ndate: 2026-03-12\naliases: ring tail", func(m *memsearch.Memory) {
+		m.Tags, m.Aliases, m.CreatedAt = []string{"animals", "lemur"}, []string{"ring tail"}, day(2026, 3, 12)
+	}, nil},
+	{"tags with signs", "tags: \"#a #b\"", func(m *memsearch.Memory) { m.Tags = []string{"a", "b"} }, nil},
+	{"Claude Code", "name: indri-notes\ndescription: how it sings\nmetadata:\n  type: reference", func(m *memsearch.Memory) {
+		m.Title, m.Summary, m.Category = "indri-notes", "how it sings", "reference"
+	}, nil},
+	{"type of others", "type: conversation\nname: 42", func(*memsearch.Memory) {}, nil},
+	{"type is a kind", "type: decision", func(m *memsearch.Memory) { m.Kind = "decision" }, nil},
+	{"flat source", "source_session_id: s\nsource_node_ids: [n1, n2]\nsource: \"a book\"", func(m *memsearch.Memory) {
+		m.Source = memsearch.Source{SessionID: "s", NodeIDs: []string{"n1", "n2"}}
+	}, nil},
+	{"kind aliases", "kind: goal", func(m *memsearch.Memory) { m.Kind = memsearch.KindProjectGoal }, nil},
+	{"kind aliases", "kind: Timeline", func(m *memsearch.Memory) { m.Kind = memsearch.KindTimelineConstraint }, nil},
+	{"unknown words", "status: draft\nkind: poem\ncategory: recipes", func(*memsearch.Memory) {}, []string{"value"}},
+	{"exact kinds", "kind: api_contract", func(m *memsearch.Memory) { m.Kind, m.Pinned, m.Packable = "api_contract", true, false }, nil},
+	{"exact kind, said otherwise", "kind: formula\npinned: no\npackable: true", func(m *memsearch.Memory) { m.Kind = "formula" }, nil},
+	{"catalog off", "catalog: false", func(m *memsearch.Memory) { m.CatalogOff = true }, nil},
+	{"nulls", "tags:\nvalid_to: ~\nsummary: null\nstatus: \"\"", func(*memsearch.Memory) {}, nil},
+	{"epoch", "created_at: 1767312000", func(m *memsearch.Memory) { m.CreatedAt = day(2026, 1, 2) }, nil},
+	{"epoch in ms", "created_at: 1767312000000", func(m *memsearch.Memory) { m.CreatedAt = day(2026, 1, 2) }, nil},
+	{"compact date", "created_at: 20260102", func(m *memsearch.Memory) { m.CreatedAt = day(2026, 1, 2) }, nil},
+	{"impossible dates", "valid_from: 2026-02-30\nvalid_to: soon\ncreated_at: 02/01/2026", func(*memsearch.Memory) {}, []string{"date"}},
+	{"valid_until", "valid_until: 2026-03-12", func(m *memsearch.Memory) {
+		m.Valid.Until = memsearch.Bound{Time: day(2026, 3, 12), Date: true}
+	}, nil},
+	{"valid_to before valid_until", "valid_until: 2026-03-12\nvalid_to: 2026-03-13", func(m *memsearch.Memory) {
+		m.Valid.Until = memsearch.Bound{Time: day(2026, 3, 13), Date: true}
+	}, nil},
+	{"inverted", "valid_from: 2026-06-01\nvalid_to: 2026-01-01", func(m *memsearch.Memory) {
+		m.Valid.From = memsearch.Bound{Time: day(2026, 6, 1), Date: true}
+	}, []string{"validity"}},
+	{"empty span", "valid_from: 2026-06-01\nvalid_to: 2026-06-01", func(m *memsearch.Memory) {
+		m.Valid.From = memsearch.Bound{Time: day(2026, 6, 1), Date: true}
+	}, []string{"validity"}},
+	{"one instant in two zones", "valid_from: 2026-03-29T02:30:00+02:00\nvalid_to: 2026-03-29T00:30:01Z", func(m *memsearch.Memory) {
+		at := time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC)
+		m.Valid = memsearch.Validity{From: memsearch.Bound{Time: at}, Until: memsearch.Bound{Time: at.Add(time.Second)}}
+	}, nil},
+	{"odd values", "confidence: high\npinned: maybe\nsource: {trust: me}", func(*memsearch.Memory) {}, []string{"value"}},
+	{"confidence out of range", "confidence: 7", func(*memsearch.Memory) {}, []string{"value"}},
+	{"key spelling", "Created-At: 2026-01-02\nTAGS: [a]", func(m *memsearch.Memory) { m.CreatedAt, m.Tags = day(2026, 1, 2), []string{"a"} }, nil},
+	{"alias", "tags: &t [a, b]\naliases: *t", func(m *memsearch.Memory) { m.Tags, m.Aliases = []string{"a", "b"}, []string{"a", "b"} }, nil},
+	{"many lines in a value", "summary: |\n  two\n  lines\ntitle: >-\n  folded\n  text", func(m *memsearch.Memory) {
+		m.Summary, m.Title = "two lines", "folded text"
+	}, nil},
+}
+
 func TestParseForeignKeys(t *testing.T) {
-	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
 	base := memsearch.Memory{ID: "a", Path: "n.md", Status: memsearch.StatusActive, Packable: true}
-	for _, tt := range []struct {
-		name, front string
-		want        func(m *memsearch.Memory)
-		problems    []string
-	}{
-		{"Obsidian", "tags: \"animals, #lemur\"\ndate: 2026-03-12\naliases: ring tail", func(m *memsearch.Memory) {
-			m.Tags, m.Aliases, m.CreatedAt = []string{"animals", "lemur"}, []string{"ring tail"}, day(2026, 3, 12)
-		}, nil},
-		{"tags with signs", "tags: \"#a #b\"", func(m *memsearch.Memory) { m.Tags = []string{"a", "b"} }, nil},
-		{"Claude Code", "name: indri-notes\ndescription: how it sings\nmetadata:\n  type: reference", func(m *memsearch.Memory) {
-			m.Title, m.Summary, m.Category = "indri-notes", "how it sings", "reference"
-		}, nil},
-		{"type of others", "type: conversation\nname: 42", func(*memsearch.Memory) {}, nil},
-		{"type is a kind", "type: decision", func(m *memsearch.Memory) { m.Kind = "decision" }, nil},
-		{"flat source", "source_session_id: s\nsource_node_ids: [n1, n2]\nsource: \"a book\"", func(m *memsearch.Memory) {
-			m.Source = memsearch.Source{SessionID: "s", NodeIDs: []string{"n1", "n2"}}
-		}, nil},
-		{"kind aliases", "kind: goal", func(m *memsearch.Memory) { m.Kind = memsearch.KindProjectGoal }, nil},
-		{"kind aliases", "kind: Timeline", func(m *memsearch.Memory) { m.Kind = memsearch.KindTimelineConstraint }, nil},
-		{"unknown words", "status: draft\nkind: poem\ncategory: recipes", func(*memsearch.Memory) {}, []string{"value"}},
-		{"exact kinds", "kind: api_contract", func(m *memsearch.Memory) { m.Kind, m.Pinned, m.Packable = "api_contract", true, false }, nil},
-		{"exact kind, said otherwise", "kind: formula\npinned: no\npackable: true", func(m *memsearch.Memory) { m.Kind = "formula" }, nil},
-		{"catalog off", "catalog: false", func(m *memsearch.Memory) { m.CatalogOff = true }, nil},
-		{"nulls", "tags:\nvalid_to: ~\nsummary: null\nstatus: \"\"", func(*memsearch.Memory) {}, nil},
-		{"epoch", "created_at: 1767312000", func(m *memsearch.Memory) { m.CreatedAt = day(2026, 1, 2) }, nil},
-		{"epoch in ms", "created_at: 1767312000000", func(m *memsearch.Memory) { m.CreatedAt = day(2026, 1, 2) }, nil},
-		{"compact date", "created_at: 20260102", func(m *memsearch.Memory) { m.CreatedAt = day(2026, 1, 2) }, nil},
-		{"impossible dates", "valid_from: 2026-02-30\nvalid_to: soon\ncreated_at: 02/01/2026", func(*memsearch.Memory) {}, []string{"date"}},
-		{"valid_until", "valid_until: 2026-03-12", func(m *memsearch.Memory) {
-			m.Valid.Until = memsearch.Bound{Time: day(2026, 3, 12), Date: true}
-		}, nil},
-		{"valid_to before valid_until", "valid_until: 2026-03-12\nvalid_to: 2026-03-13", func(m *memsearch.Memory) {
-			m.Valid.Until = memsearch.Bound{Time: day(2026, 3, 13), Date: true}
-		}, nil},
-		{"inverted", "valid_from: 2026-06-01\nvalid_to: 2026-01-01", func(m *memsearch.Memory) {
-			m.Valid.From = memsearch.Bound{Time: day(2026, 6, 1), Date: true}
-		}, []string{"validity"}},
-		{"empty span", "valid_from: 2026-06-01\nvalid_to: 2026-06-01", func(m *memsearch.Memory) {
-			m.Valid.From = memsearch.Bound{Time: day(2026, 6, 1), Date: true}
-		}, []string{"validity"}},
-		{"one instant in two zones", "valid_from: 2026-03-29T02:30:00+02:00\nvalid_to: 2026-03-29T00:30:01Z", func(m *memsearch.Memory) {
-			at := time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC)
-			m.Valid = memsearch.Validity{From: memsearch.Bound{Time: at}, Until: memsearch.Bound{Time: at.Add(time.Second)}}
-		}, nil},
-		{"odd values", "confidence: high\npinned: maybe\nsource: {trust: me}", func(*memsearch.Memory) {}, []string{"value"}},
-		{"confidence out of range", "confidence: 7", func(*memsearch.Memory) {}, []string{"value"}},
-		{"key spelling", "Created-At: 2026-01-02\nTAGS: [a]", func(m *memsearch.Memory) { m.CreatedAt, m.Tags = day(2026, 1, 2), []string{"a"} }, nil},
-		{"alias", "tags: &t [a, b]\naliases: *t", func(m *memsearch.Memory) { m.Tags, m.Aliases = []string{"a", "b"}, []string{"a", "b"} }, nil},
-		{"many lines in a value", "summary: |\n  two\n  lines\ntitle: >-\n  folded\n  text", func(m *memsearch.Memory) {
-			m.Summary, m.Title = "two lines", "folded text"
-		}, nil},
-	} {
+	for _, tt := range foreignKeys {
 		t.Run(tt.name, func(t *testing.T) {
 			f := memfile.Parse("n.md", []byte("---\nid: a\n"+tt.front+"\n---\ntext\n"), nil)
 			want := base

@@ -130,19 +130,20 @@ func TestSpliceKeepsTheRest(t *testing.T) {
 		}
 		body := eol + "text" + eol + "---" + eol + "more  "
 		bom := rapid.SampledFrom([]string{"", "\ufeff"}).Draw(t, "bom")
-		raw := bom + "---" + eol
+		var raw strings.Builder
+		raw.WriteString(bom + "---" + eol)
 		for _, l := range lines {
-			raw += l + eol
+			raw.WriteString(l + eol)
 		}
-		raw += "---" + eol + body
+		raw.WriteString("---" + eol + body)
 
-		out, err := memfile.Splice([]byte(raw), []memfile.Change{change})
+		out, err := memfile.Splice([]byte(raw.String()), []memfile.Change{change})
 		if err != nil {
-			t.Fatalf("%q: %v", raw, err)
+			t.Fatalf("%q: %v", raw.String(), err)
 		}
 		got := string(out)
 		if !strings.HasPrefix(got, bom+"---"+eol) || !strings.HasSuffix(got, "---"+eol+body) {
-			t.Fatalf("%q became %q", raw, got)
+			t.Fatalf("%q became %q", raw.String(), got)
 		}
 		rest := strings.Split(strings.TrimSuffix(strings.TrimPrefix(got, bom+"---"+eol), "---"+eol+body), eol)
 		for _, l := range kept {
@@ -150,7 +151,7 @@ func TestSpliceKeepsTheRest(t *testing.T) {
 				rest = rest[1:]
 			}
 			if len(rest) == 0 {
-				t.Fatalf("%q became %q: the line %q is gone", raw, got, l)
+				t.Fatalf("%q became %q: the line %q is gone", raw.String(), got, l)
 			}
 			rest = rest[1:]
 		}

@@ -14,8 +14,6 @@ type splitting struct {
 	sections, bullets, entries bool
 }
 
-func (s splitting) any() bool { return s.sections || s.bullets || s.entries }
-
 // A segment is a run of lines that becomes a unit.
 type segment struct {
 	first, last int // lines of the file
@@ -42,6 +40,7 @@ const (
 // makeUnits cuts the body into units.
 func (p *parser) makeUnits() {
 	f := p.file
+	p.named = p.fileDate()
 	how := p.howToSplit()
 	segs := p.segments(how)
 	if len(segs) == 0 {
@@ -115,8 +114,8 @@ func (p *parser) occurred(s segment) memsearch.Occurred {
 	if s.under.ok {
 		return s.under.occurred(memsearch.DateHeading)
 	}
-	if st := p.fileDate(); st.ok {
-		return st.occurred(memsearch.DateFileName)
+	if p.named.ok {
+		return p.named.occurred(memsearch.DateFileName)
 	}
 	if p.fdate.ok {
 		return p.fdate.occurred(memsearch.DateFrontMatter)

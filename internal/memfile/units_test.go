@@ -30,82 +30,85 @@ func show(f *memfile.File) []string {
 	return out
 }
 
+var long = strings.Repeat("A sentence of fifty bytes that says next to nothing. ", 40)
+
+var unitCases = []struct {
+	name, path, raw string
+	want            []string
+}{
+	{"short note", "n.md", "# A\n\none\n\n## B\n\ntwo\n", []string{"|1-7|-|A>B|# A\n\none\n\n## B\n\ntwo"}},
+	{"long note", "n.md", "intro\n\n# A\n" + long + "\n\n## B\n\ntwo\n", []string{
+		"#1|1-1|-||intro",
+		"#a|3-4|-|A|# A\n" + long,
+		"#b|6-8|-|A>B|## B\n\ntwo",
+	}},
+	{"long note, one section", "n.md", "# A\n" + long + "\n", []string{"|1-2|-|A|# A\n" + long}},
+	{"headings alone join", "n.md", "# A\n\n## B\n" + long + "\n# C\n\n# D\ntext\n# E\n", []string{
+		"#b|1-4|-|A>B|# A\n\n## B\n" + long,
+		"#d|5-8|-|C>D|# C\n\n# D\ntext",
+		"#e|9-9|-|E|# E",
+	}},
+	{"same headings", "n.md", "# A\n" + long + "\n# A\nx\n# A!\ny\n", []string{
+		"#a|1-2|-|A|# A\n" + long, "#a-2|3-4|-|A|# A\nx", "#a-3|5-6|-|A!|# A!\ny",
+	}},
+	{"daily", "2026-03-12.md", "# Thursday\n\n## Morning\n\nimporter\n\n## Evening\nreport\n", []string{
+		"#morning|1-5|2026-03-12 file_name|Thursday>Morning|# Thursday\n\n## Morning\n\nimporter",
+		"#evening|7-8|2026-03-12 file_name|Thursday>Evening|## Evening\nreport",
+	}},
+	{"daily with one section", "memory/2026-03-12.md", "# 2026-03-12\nWorked on the importer.\n", []string{
+		"|1-2|2026-03-12 heading|2026-03-12|# 2026-03-12\nWorked on the importer.",
+	}},
+	{"dated headings", "log.md", "# Log\n\n## 2026-03-12\na\n\n## 2026年3月13日\nb\n### detail\nc\n\n## Notes\nd\n", []string{
+		"#2026-03-12|1-4|2026-03-12 heading|Log>2026-03-12|# Log\n\n## 2026-03-12\na",
+		"#2026年3月13日|6-7|2026-03-13 heading|Log>2026年3月13日|## 2026年3月13日\nb",
+		"#detail|8-9|2026-03-13 heading|Log>2026年3月13日>detail|### detail\nc",
+		"#notes|11-12|-|Log>Notes|## Notes\nd",
+	}},
+	{"bullets", "n.md", "# Facts\n\n- likes tea\n- has a dog\n  named Rex\n\n  who barks\n* lives in Oslo\n\nThat is all.\n", []string{
+		"#facts-1|1-3|-|Facts|# Facts\n\n- likes tea",
+		"#facts-2|4-7|-|Facts|- has a dog\n  named Rex\n\n  who barks",
+		"#facts-3|8-8|-|Facts|* lives in Oslo",
+		"#facts|10-10|-|Facts|That is all.",
+	}},
+	{"bullets without a heading", "n.md", "- a\n- b\n- c\n", []string{"#1|1-1|-||- a", "#2|2-2|-||- b", "#3|3-3|-||- c"}},
+	{"two bullets", "n.md", "- a\n- b\n", []string{"|1-2|-||- a\n- b"}},
+	{"steps stay together", "n.md", "1. a\n2. b\n3. c\n", []string{"|1-3|-||1. a\n2. b\n3. c"}},
+	{"few bullets in prose", "n.md", "A paragraph that is longer than its list.\n\n- a\n- b\n- c\n", []string{
+		"|1-5|-||A paragraph that is longer than its list.\n\n- a\n- b\n- c",
+	}},
+	{"bullets in sections", "n.md", "## A\n- a one\n- a two\n\n## B\n- b one\n- b two\n", []string{
+		"#a-1|1-2|-|A|## A\n- a one", "#a-2|3-3|-|A|- a two",
+		"#b-1|5-6|-|B|## B\n- b one", "#b-2|7-7|-|B|- b two",
+	}},
+	{"dated bullets", "n.md", "- 2026-03-12: a\n- [x] **2026-03-13** b\n- March 14, 2026: c\n- [2026-03-15 10:30] d\n- e\n", []string{
+		"#2026-03-12|1-1|2026-03-12 text||- 2026-03-12: a",
+		"#2026-03-13|2-2|2026-03-13 text||- [x] **2026-03-13** b",
+		"#2026-03-14|3-3|2026-03-14 text||- March 14, 2026: c",
+		"#2026-03-15|4-4|2026-03-15T10:30 text||- [2026-03-15 10:30] d",
+		"#1|5-5|-||- e",
+	}},
+	{"dated paragraphs", "n.md", "Log\n\n2026-03-12 a\nmore\n\n2026-03-12 b\n2026/3/13 c\n", []string{
+		"#1|1-1|-||Log",
+		"#2026-03-12|3-4|2026-03-12 text||2026-03-12 a\nmore",
+		"#2026-03-12-2|6-6|2026-03-12 text||2026-03-12 b",
+		"#2026-03-13|7-7|2026-03-13 text||2026/3/13 c",
+	}},
+	{"no dates", "n.md", "2026-02-30 a\n\n1.2.3 b\n\n192.168.0.1 c\n\n2026-03-123 d\n", []string{
+		"|1-7|-||2026-02-30 a\n\n1.2.3 b\n\n192.168.0.1 c\n\n2026-03-123 d",
+	}},
+	{"fence", "n.md", "- a\n- b\n- c\n  ```\n  # no\n- no\n  ```\n", []string{
+		"#1|1-1|-||- a", "#2|2-2|-||- b", "#3|3-5|-||- c\n  ```\n  # no", "#4|6-7|-||- no\n  ```",
+	}},
+	{"front matter date", "n.md", "---\ndate: 2026-03-12\ncreated_at: 2026-03-14\n---\ntext\n", []string{"|5-5|2026-03-12 front_matter||text"}},
+	{"file name over front matter", "2026-03-12 standup.md", "---\ncreated_at: 2026-03-14\n---\ntext\n", []string{"|4-4|2026-03-12 file_name||text"}},
+	{"own name", "project/move-20260312-mem_20260312101500_aaaaaa.md",
+		"---\nid: mem_20260312101500_aaaaaa\ncreated_at: 2026-03-12T10:15:00Z\n---\ntext\n",
+		[]string{"|5-5|2026-03-12T10:15 front_matter||text"}},
+	{"comment before a list", "n.md", "<!-- note -->\n- a\n- b\n- c\n", []string{"#1|1-2|-||<!-- note -->\n- a", "#2|3-3|-||- b", "#3|4-4|-||- c"}},
+}
+
 func TestUnits(t *testing.T) {
-	long := strings.Repeat("A sentence of fifty bytes that says next to nothing. ", 40)
-	for _, tt := range []struct {
-		name, path, raw string
-		want            []string
-	}{
-		{"short note", "n.md", "# A\n\none\n\n## B\n\ntwo\n", []string{"|1-7|-|A>B|# A\n\none\n\n## B\n\ntwo"}},
-		{"long note", "n.md", "intro\n\n# A\n" + long + "\n\n## B\n\ntwo\n", []string{
-			"#1|1-1|-||intro",
-			"#a|3-4|-|A|# A\n" + long,
-			"#b|6-8|-|A>B|## B\n\ntwo",
-		}},
-		{"long note, one section", "n.md", "# A\n" + long + "\n", []string{"|1-2|-|A|# A\n" + long}},
-		{"headings alone join", "n.md", "# A\n\n## B\n" + long + "\n# C\n\n# D\ntext\n# E\n", []string{
-			"#b|1-4|-|A>B|# A\n\n## B\n" + long,
-			"#d|5-8|-|C>D|# C\n\n# D\ntext",
-			"#e|9-9|-|E|# E",
-		}},
-		{"same headings", "n.md", "# A\n" + long + "\n# A\nx\n# A!\ny\n", []string{
-			"#a|1-2|-|A|# A\n" + long, "#a-2|3-4|-|A|# A\nx", "#a-3|5-6|-|A!|# A!\ny",
-		}},
-		{"daily", "2026-03-12.md", "# Thursday\n\n## Morning\n\nimporter\n\n## Evening\nreport\n", []string{
-			"#morning|1-5|2026-03-12 file_name|Thursday>Morning|# Thursday\n\n## Morning\n\nimporter",
-			"#evening|7-8|2026-03-12 file_name|Thursday>Evening|## Evening\nreport",
-		}},
-		{"daily with one section", "memory/2026-03-12.md", "# 2026-03-12\nWorked on the importer.\n", []string{
-			"|1-2|2026-03-12 heading|2026-03-12|# 2026-03-12\nWorked on the importer.",
-		}},
-		{"dated headings", "log.md", "# Log\n\n## 2026-03-12\na\n\n## 2026年3月13日\nb\n### detail\nc\n\n## Notes\nd\n", []string{
-			"#2026-03-12|1-4|2026-03-12 heading|Log>2026-03-12|# Log\n\n## 2026-03-12\na",
-			"#2026年3月13日|6-7|2026-03-13 heading|Log>2026年3月13日|## 2026年3月13日\nb",
-			"#detail|8-9|2026-03-13 heading|Log>2026年3月13日>detail|### detail\nc",
-			"#notes|11-12|-|Log>Notes|## Notes\nd",
-		}},
-		{"bullets", "n.md", "# Facts\n\n- likes tea\n- has a dog\n  named Rex\n\n  who barks\n* lives in Oslo\n\nThat is all.\n", []string{
-			"#facts-1|1-3|-|Facts|# Facts\n\n- likes tea",
-			"#facts-2|4-7|-|Facts|- has a dog\n  named Rex\n\n  who barks",
-			"#facts-3|8-8|-|Facts|* lives in Oslo",
-			"#facts|10-10|-|Facts|That is all.",
-		}},
-		{"bullets without a heading", "n.md", "- a\n- b\n- c\n", []string{"#1|1-1|-||- a", "#2|2-2|-||- b", "#3|3-3|-||- c"}},
-		{"two bullets", "n.md", "- a\n- b\n", []string{"|1-2|-||- a\n- b"}},
-		{"steps stay together", "n.md", "1. a\n2. b\n3. c\n", []string{"|1-3|-||1. a\n2. b\n3. c"}},
-		{"few bullets in prose", "n.md", "A paragraph that is longer than its list.\n\n- a\n- b\n- c\n", []string{
-			"|1-5|-||A paragraph that is longer than its list.\n\n- a\n- b\n- c",
-		}},
-		{"bullets in sections", "n.md", "## A\n- a one\n- a two\n\n## B\n- b one\n- b two\n", []string{
-			"#a-1|1-2|-|A|## A\n- a one", "#a-2|3-3|-|A|- a two",
-			"#b-1|5-6|-|B|## B\n- b one", "#b-2|7-7|-|B|- b two",
-		}},
-		{"dated bullets", "n.md", "- 2026-03-12: a\n- [x] **2026-03-13** b\n- March 14, 2026: c\n- [2026-03-15 10:30] d\n- e\n", []string{
-			"#2026-03-12|1-1|2026-03-12 text||- 2026-03-12: a",
-			"#2026-03-13|2-2|2026-03-13 text||- [x] **2026-03-13** b",
-			"#2026-03-14|3-3|2026-03-14 text||- March 14, 2026: c",
-			"#2026-03-15|4-4|2026-03-15T10:30 text||- [2026-03-15 10:30] d",
-			"#1|5-5|-||- e",
-		}},
-		{"dated paragraphs", "n.md", "Log\n\n2026-03-12 a\nmore\n\n2026-03-12 b\n2026/3/13 c\n", []string{
-			"#1|1-1|-||Log",
-			"#2026-03-12|3-4|2026-03-12 text||2026-03-12 a\nmore",
-			"#2026-03-12-2|6-6|2026-03-12 text||2026-03-12 b",
-			"#2026-03-13|7-7|2026-03-13 text||2026/3/13 c",
-		}},
-		{"no dates", "n.md", "2026-02-30 a\n\n1.2.3 b\n\n192.168.0.1 c\n\n2026-03-123 d\n", []string{
-			"|1-7|-||2026-02-30 a\n\n1.2.3 b\n\n192.168.0.1 c\n\n2026-03-123 d",
-		}},
-		{"fence", "n.md", "- a\n- b\n- c\n  ```\n  # no\n- no\n  ```\n", []string{
-			"#1|1-1|-||- a", "#2|2-2|-||- b", "#3|3-5|-||- c\n  ```\n  # no", "#4|6-7|-||- no\n  ```",
-		}},
-		{"front matter date", "n.md", "---\ndate: 2026-03-12\ncreated_at: 2026-03-14\n---\ntext\n", []string{"|5-5|2026-03-12 front_matter||text"}},
-		{"file name over front matter", "2026-03-12 standup.md", "---\ncreated_at: 2026-03-14\n---\ntext\n", []string{"|4-4|2026-03-12 file_name||text"}},
-		{"own name", "project/move-20260312-mem_20260312101500_aaaaaa.md",
-			"---\nid: mem_20260312101500_aaaaaa\ncreated_at: 2026-03-12T10:15:00Z\n---\ntext\n",
-			[]string{"|5-5|2026-03-12T10:15 front_matter||text"}},
-		{"comment before a list", "n.md", "<!-- note -->\n- a\n- b\n- c\n", []string{"#1|1-2|-||<!-- note -->\n- a", "#2|3-3|-||- b", "#3|4-4|-||- c"}},
-	} {
+	for _, tt := range unitCases {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, show(memfile.Parse(tt.path, []byte(tt.raw), nil))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
