@@ -1,0 +1,238 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memsearch/memsearch"
+)
+
+// Reasons of an empty answer.
+const (
+	ReasonIgnore  = "the query asks to answer without memory"
+	ReasonNothing = "no memory matches the query"
+	ReasonFloor   = "no memory is likely to answer the query"
+	ReasonAlready = "everything relevant was recalled before"
+	ReasonTools   = "what matches is about tools in use"
+)
+
+// Recall answers q. The only errors are those of the query itself, which wrap
+// [ErrQuery], and a canceled ctx; whatever else goes wrong is told in the result's
+// status and reasons. When ctx has a deadline, what was found by then answers.
+func (e *Engine) Recall(ctx context.Context, q memsearch.Query) (*memsearch.Result, error) {
+	a, err := e.prepare(q)
+	if err != nil {
+		return nil, err
+	}
+	r := e.newRecalling(a, q.Text)
+	if a.ignored() {
+		r.ignore()
+		return r.res, nil
+	}
+	if a.cut {
+		r.reason(fmt.Sprintf("the query was cut to %d bytes", MaxText))
+	}
+	if err := r.run(ctx); err != nil {
+		return nil, err
+	}
+	return r.res, nil
+}
+
+// A recalling is one query on its way through the stages.
+type recalling struct {
+	engine   *Engine
+	ask      *ask
+	res      *memsearch.Result
+	lists    []*collection
+	failed   int // scopes that could not be searched at all
+	degraded bool
+	empty    string // why a scope that was searched gave nothing
+
+	standing []Piece // go into the context before the hits
+	trailing []Piece // go in after them
+}
+
+func (e *Engine) newRecalling(a *ask, text string) *recalling {
+	return &recalling{engine: e, ask: a, res: &memsearch.Result{
+		Status: memsearch.StateOK, Reasons: []string{}, Hits: []memsearch.Hit{}, Injected: []string{}, Already: []string{},
+		Sources: []string{}, Budget: a.Budget, Query: text, SelectedBy: "fusion", Model: "none",
+		Zone: a.Now.Location().String(), Timings: map[string]float64{},
+		Trace: &memsearch.Trace{Dates: a.dateWords(), Dropped: map[string]int{}},
+	}}
+}
+
+// ignored reports whether the user wants an answer without memory.
+func (a *ask) ignored() bool {
+	return ignoresMemory(a.text) || a.Request != "" && ignoresMemory(a.Request)
+}
+
+// ignore makes the answer empty because the user asked for it.
+func (r *recalling) ignore() {
+	r.res.Status, r.res.Trace = memsearch.StateEmpty, nil
+	r.reason(ReasonIgnore)
+}
+
+func (r *recalling) reason(s string) { r.res.Reasons = append(r.res.Reasons, s) }
+
+// degrade says that the answer may be incomplete.
+func (r *recalling) degrade(sc Scope, what string, err error) {
+	r.degraded = true
+	r.reason(fmt.Sprintf("%s: %s: %v", sc.Name, what, err))
+	r.engine.opts.Logger.Warn("recall degraded", "scope", sc.Name, "stage", what, "err", err)
+}
+
+// timed runs one stage.
+func (r *recalling) timed(stage string, f func()) {
+	clock := r.engine.opts.Clock
+	if clock == nil {
+		f()
+		return
+	}
+	start := clock()
+	f()
+	r.res.Timings[stage] += float64(clock().Sub(start)) / float64(time.Millisecond)
+}
+
+func (r *recalling) run(ctx context.Context) error {
+	for i, sc := range r.engine.scopes {
+		if err := r.scope(ctx, i, sc); err != nil {
+			return err
+		}
+	}
+	if len(r.lists) == 0 {
+		r.lists = []*collection{newCollection(r.ask.K)}
+	}
+	hits := fuseScopes(r.lists, r.ask.K)
+	for _, l := range r.lists {
+		r.res.Already = append(r.res.Already, l.already...)
+		r.res.Stale += l.dropped[dropStale]
+	}
+	r.settle(len(hits))
+	r.fill(hits)
+	r.res.Trace.Gate = r.gate(hits)
+	if !r.ask.Explain {
+		r.res.Trace.Terms = nil
+	}
+	r.timed("pack", func() { r.pack(hits) })
+	return nil
+}
+
+// scope searches one scope and collects its hits.
+func (r *recalling) scope(ctx context.Context, i int, sc Scope) error {
+	var s *search
+	r.timed("search", func() { s = r.engine.searchScope(ctx, sc, r.ask, ArmHybrid) })
+	defer s.close()
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return context.Cause(ctx)
+	}
+	for st, err := range s.errs {
+		if err != nil {
+			r.degrade(sc, stageNames[st], err)
+		}
+	}
+	if !s.searched() {
+		r.failed++
+		return nil
+	}
+	if v := s.fusion.vec; v != nil && r.res.Model == "none" {
+		r.res.Model = v.Model
+	}
+	// The search is over: what is left takes a moment, and a deadline that has
+	// passed must not throw the answer away.
+	ctx = context.WithoutCancel(ctx)
+	c := &collector{collection: newCollection(r.ask.K), search: s, judge: newJudge(s, r.engine.opts.Vocabulary), scope: i}
+	var err error
+	r.timed("collect", func() { err = r.collect(ctx, c) })
+	c.describe(r.res.Trace)
+	if err != nil {
+		r.degrade(sc, "records", err)
+		if len(c.hits) == 0 {
+			r.failed++
+			return nil
+		}
+	}
+	if c.readErr != nil {
+		r.degrade(sc, "text", c.readErr)
+	}
+	r.lists = append(r.lists, c.collection)
+	return nil
+}
+
+// collect fills c unless nothing speaks for any unit of its scope.
+func (r *recalling) collect(ctx context.Context, c *collector) error {
+	if c.judge.nothing() {
+		r.empty = ReasonNothing
+		return nil
+	}
+	if err := c.collect(ctx); err != nil {
+		return err
+	}
+	best := 0.0
+	for _, h := range c.hits {
+		best = max(best, h.confidence)
+	}
+	if best < r.engine.opts.Floor && len(c.hits) > 0 {
+		r.empty = ReasonFloor
+		c.dropped[dropFloor] += len(c.hits)
+		c.hits = nil
+	}
+	c.search.signals(c.hits)
+	return nil
+}
+
+// settle decides the status.
+func (r *recalling) settle(hits int) {
+	res := r.res
+	switch {
+	case r.failed > 0 && r.failed == len(r.engine.scopes):
+		res.Status = memsearch.StateUnavailable
+	case r.degraded:
+		res.Status = memsearch.StateDegraded
+	case hits > 0:
+		res.Status = memsearch.StateOK
+	case res.Stale > 0:
+		res.Status = memsearch.StateDegraded
+		r.reason("what matches was changed since it was indexed")
+	default:
+		res.Status = memsearch.StateEmpty
+		switch {
+		case len(res.Already) > 0:
+			r.reason(ReasonAlready)
+		case res.Trace.Dropped[dropTools] > 0:
+			r.reason(ReasonTools)
+		case r.empty != "":
+			r.reason(r.empty)
+		default:
+			r.reason(ReasonNothing)
+		}
+	}
+}
+
+// fill writes hits into the result.
+func (r *recalling) fill(hits []hit) {
+	for i := range hits {
+		h := &hits[i]
+		r.res.Confidence = max(r.res.Confidence, h.confidence*flag(i == 0))
+		r.res.Hits = append(r.res.Hits, h.public(r.engine.scopes[h.scope].Name, r.ask.Explain))
+		if !slices.Contains(r.res.Sources, h.row.Path) {
+			r.res.Sources = append(r.res.Sources, h.row.Path)
+		}
+	}
+}
+
+// pack writes the context from the hits that are likely enough to help.
+func (r *recalling) pack(hits []hit) {
+	pieces := slices.Clone(r.standing)
+	for i := range hits {
+		if hits[i].confidence >= r.engine.opts.InjectFloor {
+			pieces = append(pieces, hits[i].piece())
+		}
+	}
+	pieces = append(pieces, r.trailing...)
+	p := Pack(pieces, r.ask.Budget)
+	r.res.Context, r.res.Tokens = p.Text, p.Tokens
+	r.res.Injected = append(r.res.Injected, p.Used...)
+}

@@ -1,0 +1,46 @@
+package recall
+
+import "github.com/memsearch/memsearch"
+
+// Thresholds of the gate. They move no rank.
+const (
+	gateMargin = 0.15 // lead over the second, as a share of the first score, that settles it
+	gateAgree  = 0.8  // agreement of the retrievers that settles it
+)
+
+// gate decides whether a model that reorders the candidates would be worth its
+// cost. In this version nothing acts on it; the numbers are for the trace.
+func (r *recalling) gate(hits []hit) *memsearch.Gate {
+	g := &memsearch.Gate{}
+	if len(hits) > 0 {
+		g.Agree = hits[0].features.agree
+	}
+	if len(hits) > 1 && hits[0].score > 0 {
+		g.Margin = (hits[0].score - hits[1].score) / hits[0].score
+	}
+	need := 0
+	for i := range hits {
+		need += hits[i].row.Tokens
+	}
+	switch {
+	case r.ask.Rerank == memsearch.RerankNever:
+		g.Reason = "never asked for"
+	case len(hits) == 0:
+		g.Reason = "no candidate"
+	case r.ask.Rerank == memsearch.RerankAlways:
+		g.Ask, g.Reason = true, "always asked for"
+	case len(hits) == 1:
+		g.Reason = "single candidate"
+	case hits[0].parts.exact > 0:
+		g.Reason = "identifier query"
+	case need <= r.ask.Budget:
+		g.Reason = "all candidates fit the budget"
+	case g.Margin >= gateMargin:
+		g.Reason = "clear lead"
+	case g.Agree >= gateAgree:
+		g.Reason = "retrievers agree"
+	default:
+		g.Ask, g.Reason = true, "close and disputed"
+	}
+	return g
+}
