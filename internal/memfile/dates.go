@@ -134,6 +134,12 @@ func leadingDate(s string, zone *time.Location) stamp {
 			if next := len(m[1]); next < len(s) && s[next] >= '0' && s[next] <= '9' {
 				return stamp{}
 			}
+			if st := parseStamp(m[1], zone); st.ok {
+				if until := rangeEnd(s[len(m[1]):], zone); until.ok && until.span.From.After(st.span.From) {
+					st.span.Until, st.gran = until.span.Until, memsearch.GranularityRange
+					return st
+				}
+			}
 			if st := parseStamp(m[0], zone); st.ok {
 				return st
 			}
@@ -151,6 +157,20 @@ func leadingDate(s string, zone *time.Location) stamp {
 	}
 	if st := parseStamp(head, zone); st.ok && st.gran <= memsearch.GranularityDay {
 		return st
+	}
+	return stamp{}
+}
+
+// rangeEnd returns the date that s makes the end of a range by the words before
+// it.
+func rangeEnd(s string, zone *time.Location) stamp {
+	s = strings.TrimLeft(s, " ")
+	for _, mark := range []string{"..", "to ", "until ", "-", "–", "—", "~", "～", "到", "至"} {
+		if rest, ok := strings.CutPrefix(s, mark); ok {
+			if m := figures.FindStringSubmatch(cut(strings.TrimLeft(rest, " "), 48)); m != nil {
+				return parseStamp(m[1], zone)
+			}
+		}
 	}
 	return stamp{}
 }

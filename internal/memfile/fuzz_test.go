@@ -80,7 +80,7 @@ func FuzzChunks(f *testing.F) {
 		f.Add(s, 32)
 	}
 	f.Fuzz(func(t *testing.T, text string, limit int) {
-		checkChunks(t, text, limit%4096)
+		checkChunks(t, text, 1+int(uint(limit)%4096))
 		got := memfile.Indexable(text)
 		if again := memfile.Indexable(got); again != got {
 			t.Fatalf("%q became %q, then %q", text, got, again)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/internal/memfile"
 	"pgregory.net/rapid"
 )
@@ -93,6 +94,7 @@ var unitCases = []struct {
 		"#2026-03-12-2|6-6|2026-03-12 text||2026-03-12 b",
 		"#2026-03-13|7-7|2026-03-13 text||2026/3/13 c",
 	}},
+	{"range", "n.md", "2026年12月15日到2027年1月4日之间不发布。\n", []string{"|1-1|2026-12-15 text||2026年12月15日到2027年1月4日之间不发布。"}},
 	{"no dates", "n.md", "2026-02-30 a\n\n1.2.3 b\n\n192.168.0.1 c\n\n2026-03-123 d\n", []string{
 		"|1-7|-||2026-02-30 a\n\n1.2.3 b\n\n192.168.0.1 c\n\n2026-03-123 d",
 	}},
@@ -182,6 +184,15 @@ func TestHash(t *testing.T) {
 	for _, p := range differ {
 		if hash(p[0]) == hash(p[1]) {
 			t.Errorf("%q and %q are the same", p[0], p[1])
+		}
+	}
+}
+
+func TestRange(t *testing.T) {
+	for _, text := range []string{"2026-12-15 - 2027-01-04 frozen", "2026年12月15日到2027年1月4日不发布", "- 2026/12/15 to 2027/1/4: frozen"} {
+		o := memfile.Parse("n.md", []byte(text), nil).Units[0].Occurred
+		if !o.Span.From.Equal(day(2026, 12, 15)) || !o.Span.Until.Equal(day(2027, 1, 5)) || o.Granularity != memsearch.GranularityRange {
+			t.Errorf("%q: %+v", text, o)
 		}
 	}
 }
