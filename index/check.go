@@ -216,7 +216,7 @@ func (c *checker) identify(old []source) {
 
 // compareRows compares the units with the validity table and the unit table.
 func (c *checker) compareRows(ctx context.Context) error {
-	rows, err := c.g.validity.List(ctx, validity.ListFilter{})
+	rows, err := c.g.validity.List(ctx, validity.ListFilter{Units: true})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/memsearch/memsearch/index/lexical"
 	"github.com/memsearch/memsearch/index/validity"
 	"github.com/memsearch/memsearch/internal/memfile"
+	"github.com/memsearch/memsearch/internal/tokens"
 	"github.com/memsearch/memsearch/internal/vault"
 	"github.com/memsearch/memsearch/internal/when"
 )
@@ -117,7 +118,7 @@ func (ix *Index) row(shared validity.Row, m *memsearch.Memory, u *memsearch.Unit
 	r.Key, r.Hash = k, strings.Clone(u.Hash)
 	r.UnitID = r.MemoryID + strings.TrimPrefix(u.ID, m.ID)
 	r.Lines, r.Bytes, r.Occurred = u.Lines, u.Bytes, u.Occurred
-	r.Tokens = len(u.Text) // a token has at least one byte
+	r.Tokens = tokens.Bound(u.Text)
 	return r
 }
 

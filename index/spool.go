@@ -21,14 +21,19 @@ const spoolName = "vectors.tmp"
 // A spool keeps the vectors of the fresh units until all ids, and with them the
 // order of the vector file, are known.
 type spool struct {
-	name  string // of the file to go to; empty: stay in memory
-	int8  bool
-	dims  int
-	at    map[key.Key]spooled
-	buf   []byte // what is not in the file
-	base  int64  // bytes in the file
-	file  *os.File
-	query []byte // reused when reading
+	name string // of the file to go to; empty: stay in memory
+	int8 bool
+	dims int
+	at   map[key.Key]spooled
+	buf  []byte // what is not in the file
+	base int64  // bytes in the file
+	file *os.File
+
+	// Reused when reading.
+	raw    []byte
+	all    []float32
+	rows   [][]float32
+	tokens []int32
 }
 
 type spooled struct {
@@ -119,7 +124,8 @@ func (s *spool) appendRow(dst []byte, v []float32) []byte {
 	return dst
 }
 
-// get returns the vectors and token ids of a unit; false when it has none here.
+// get returns the vectors and token ids of a unit, valid until the next call;
+// false when it has none here.
 func (s *spool) get(k key.Key) (rows [][]float32, tokens []int32, ok bool, err error) {
 	e, ok := s.at[k]
 	if !ok {
@@ -129,18 +135,20 @@ func (s *spool) get(k key.Key) (rows [][]float32, tokens []int32, ok bool, err e
 	if err != nil {
 		return nil, nil, false, err
 	}
-	tokens = make([]int32, e.tokens)
-	for i := range tokens {
-		tokens[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
+	s.tokens, s.rows = s.tokens[:0], s.rows[:0]
+	for i := range int(e.tokens) {
+		s.tokens = append(s.tokens, int32(binary.LittleEndian.Uint32(b[4*i:])))
 	}
 	b = b[4*e.tokens:]
-	all := make([]float32, int(e.rows)*s.dims)
-	rows = make([][]float32, e.rows)
-	for i := range rows {
-		rows[i] = all[i*s.dims : (i+1)*s.dims : (i+1)*s.dims]
-		s.decodeRow(rows[i], b[i*s.rowSize():])
+	if n := int(e.rows) * s.dims; len(s.all) < n {
+		s.all = make([]float32, n)
 	}
-	return rows, tokens, true, nil
+	for i := range int(e.rows) {
+		row := s.all[i*s.dims : (i+1)*s.dims]
+		s.decodeRow(row, b[i*s.rowSize():])
+		s.rows = append(s.rows, row)
+	}
+	return s.rows, s.tokens, true, nil
 }
 
 func (s *spool) decodeRow(dst []float32, b []byte) {
@@ -161,10 +169,10 @@ func (s *spool) bytes(off int64, n int) ([]byte, error) {
 		at := int(off - s.base)
 		return s.buf[at : at+n], nil
 	}
-	if cap(s.query) < n {
-		s.query = make([]byte, n)
+	if cap(s.raw) < n {
+		s.raw = make([]byte, n)
 	}
-	b := s.query[:n]
+	b := s.raw[:n]
 	if _, err := s.file.ReadAt(b, off); err != nil {
 		return nil, fmt.Errorf("read spooled vectors: %w", err)
 	}
