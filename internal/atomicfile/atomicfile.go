@@ -195,8 +195,8 @@ func (d *Dir) swap(tmp, name string, data []byte, same func([]byte) bool) error 
 }
 
 // temp writes a temporary file beside name and syncs it. On error none is left.
-func (d *Dir) temp(name string, perm fs.FileMode, fill func(io.Writer) error) (tmp string, err error) {
-	tmp = path.Join(path.Dir(name), ".memsearch-"+rand.Text()+".tmp")
+func (d *Dir) temp(name string, perm fs.FileMode, fill func(io.Writer) error) (_ string, err error) {
+	tmp := path.Join(path.Dir(name), ".memsearch-"+rand.Text()+".tmp")
 	if err := d.before("create", tmp); err != nil {
 		return "", fmt.Errorf("create temporary file: %w", err)
 	}
@@ -280,6 +280,19 @@ func (d *Dir) Append(name string, data []byte) error {
 		return d.SyncDir(path.Dir(name))
 	}
 	return nil
+}
+
+// Create makes an empty file called name unless there is one. It is not synced:
+// it outlives the process, but perhaps not a power failure.
+func (d *Dir) Create(name string) error {
+	if err := d.before("create", name); err != nil {
+		return err
+	}
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Rename gives the file or directory called from the name to, replacing a file

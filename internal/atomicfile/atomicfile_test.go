@@ -120,9 +120,11 @@ func TestFaultAtEveryOperation(t *testing.T) {
 			for n := 0; ; n++ {
 				dir := t.TempDir()
 				write(t, filepath.Join(dir, "a.md"), "old")
-				ops := 0
+				ops, at := 0, ""
 				d := open(t, dir, func(op, name string) error {
-					ops++
+					if ops++; ops-1 == n {
+						at = op
+					}
 					if ops-1 == n || dies && ops > n {
 						return errInjected
 					}
@@ -144,6 +146,9 @@ func TestFaultAtEveryOperation(t *testing.T) {
 				}
 				if b, ok := got["b.md"]; ok && b != "new" {
 					t.Errorf("%s, fault %d: b.md holds %q", name, n, b)
+				}
+				if left, ok := got["tmp"]; ok && !dies && at != "remove" {
+					t.Errorf("%s, fault %d at %s: left behind %q", name, n, at, left)
 				}
 			}
 		}

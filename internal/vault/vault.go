@@ -16,14 +16,18 @@
 package vault
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/memsearch/memsearch/internal/atomicfile"
+	"github.com/memsearch/memsearch/internal/journal"
 	"github.com/memsearch/memsearch/internal/secrets"
 )
 
@@ -53,13 +57,29 @@ type Options struct {
 
 	// Secrets finds what must not be written. If nil, it is [secrets.New].
 	Secrets secrets.Scanner
+
+	// Wait is how long a write waits for another writer before [ErrBusy].
+	//
+	// If zero, it is [DefaultWait].
+	Wait time.Duration
+
+	// Now is the clock of the Writer. If nil, it is [time.Now].
+	Now func() time.Time
+
+	// Rand is where new ids come from. If nil, it is [rand.Reader].
+	Rand io.Reader
 }
+
+// DefaultWait is the default for [Options.Wait].
+const DefaultWait = 5 * time.Second
 
 // A Vault is safe for concurrent use.
 type Vault struct {
-	path string
-	dir  *atomicfile.Dir
-	opts Options
+	path    string
+	dir     *atomicfile.Dir
+	opts    Options
+	journal *journal.Journal
+	heads   headCache
 }
 
 // Open opens the vault in the directory called dir, which must exist. A nil opts
@@ -75,12 +95,23 @@ func Open(dir string, opts *Options) (*Vault, error) {
 	if v.opts.Secrets == nil {
 		v.opts.Secrets = secrets.New()
 	}
+	if v.opts.Now == nil {
+		v.opts.Now = time.Now
+	}
+	if v.opts.Rand == nil {
+		v.opts.Rand = rand.Reader
+	}
+	v.opts.Wait = cmp.Or(v.opts.Wait, DefaultWait)
 	var err error
 	if v.dir, err = atomicfile.OpenDir(dir, v.opts.Hook); err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
+	v.journal = journal.New(v.dir, JournalDir)
 	return v, nil
 }
+
+// Journal returns the vault's journal.
+func (v *Vault) Journal() *journal.Journal { return v.journal }
 
 // Close releases the vault.
 func (v *Vault) Close() error { return v.dir.Close() }
