@@ -359,14 +359,18 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
-	r := memory(t,
+func project(t *testing.T) *validity.Reader {
+	return memory(t,
 		validity.Row{Path: "p/one.md", CreatedAt: at("2026-01-01T00:00:00Z"), Kind: memsearch.KindFact, Tags: []string{"x"}},                            // a
 		validity.Row{Path: "p/two.md", CreatedAt: at("2026-02-01T00:00:00Z"), Status: memsearch.StatusSuperseded, SupersededBy: []string{"c"}},          // b
 		validity.Row{Path: "p%/three.md", CreatedAt: at("2026-02-01T00:00:00Z"), Supersedes: []string{"b", "a"}, Category: memsearch.CategoryReference}, // c
 		validity.Row{Path: "q.md", Pinned: true}, // d
 		validity.Row{Path: "p/one.md", Key: key.Make(0, 1, 0), MemoryID: "a", UnitID: "a#2", CreatedAt: at("2026-01-01T00:00:00Z")},
 	)
+}
+
+func TestList(t *testing.T) {
+	r := project(t)
 	for _, tt := range []struct {
 		name string
 		f    validity.ListFilter
@@ -395,7 +399,10 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
+}
 
+func TestChainAndStats(t *testing.T) {
+	r := project(t)
 	chain, err := r.Chain(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
