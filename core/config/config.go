@@ -46,6 +46,7 @@ type Config struct {
 	BaseURL       string
 	APIKeyEnv     string
 	Dims          int
+	RequestDims   bool
 	QueryPrefix   string
 	PassagePrefix string
 	Batch         int

@@ -49,6 +49,15 @@ func number(least int, at func(*Config) *int) func(*Config, string) error {
 	}
 }
 
+func boolean(at func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, s string) (err error) {
+		if *at(c), err = strconv.ParseBool(s); err != nil {
+			return fmt.Errorf("%q is neither true nor false", s)
+		}
+		return nil
+	}
+}
+
 func duration(at func(*Config) *time.Duration) func(*Config, string) error {
 	return func(c *Config, s string) error {
 		d, err := time.ParseDuration(s)
@@ -84,7 +93,8 @@ var settings = []setting{
 	{"model", "static", "embedding model: static (built in), none, or the name of a model behind base_url", text(func(c *Config) *string { return &c.Model })},
 	{"base_url", "https://api.openai.com/v1", "OpenAI-compatible server of an API model", setURL},
 	{"api_key_env", "OPENAI_API_KEY", "name of the environment variable that holds the key; empty: no key", setKeyEnv},
-	{"dims", "0", "dimensions asked of an API model; 0: its own", number(0, func(c *Config) *int { return &c.Dims })},
+	{"dims", "0", "dimensions of an API model's vectors; 0: known from its name", number(0, func(c *Config) *int { return &c.Dims })},
+	{"request_dims", "false", "ask the server to shorten its vectors to dims", boolean(func(c *Config) *bool { return &c.RequestDims })},
 	{"query_prefix", "", "text put before a query for an API model", text(func(c *Config) *string { return &c.QueryPrefix })},
 	{"passage_prefix", "", "text put before a passage for an API model", text(func(c *Config) *string { return &c.PassagePrefix })},
 	{"batch", "64", "texts in one call to an API model", number(1, func(c *Config) *int { return &c.Batch })},
@@ -107,14 +117,12 @@ func setMode(c *Config, s string) error {
 }
 
 func setEnabled(c *Config, s string) error {
-	on, err := strconv.ParseBool(s)
-	if err != nil {
-		return fmt.Errorf("%q is neither true nor false", s)
-	}
-	if !on {
+	var on bool
+	err := boolean(func(*Config) *bool { return &on })(c, s)
+	if err == nil && !on {
 		c.Mode = "off"
 	}
-	return nil
+	return err
 }
 
 func setZone(c *Config, s string) error {

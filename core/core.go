@@ -1,0 +1,218 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/core/config"
+	"github.com/memsearch/memsearch/embed"
+	"github.com/memsearch/memsearch/embed/openai"
+)
+
+// Errors of calls that the caller may not make.
+var (
+	// ErrRole is wrapped when the caller's role does not allow the call:
+	// sub-agents neither write nor recall, a compaction sees no new recall, and
+	// only jobs write.
+	ErrRole = errors.New("the caller's role does not allow this")
+
+	// ErrNotFound is wrapped when no memory has the id.
+	ErrNotFound = errors.New("no such memory")
+
+	// ErrClosed is returned after Close.
+	ErrClosed = errors.New("memory is closed")
+)
+
+// A Mode decides what an agent gets. It is fixed at Open.
+type Mode string
+
+// The modes.
+const (
+	ModeOff        Mode = "off"         // nothing
+	ModePolicyOnly Mode = "policy-only" // rules for when to search, no content
+	ModeCatalog    Mode = "catalog"     // instructions, pinned memories and the catalog
+	ModeRecall     Mode = "recall"      // what a query finds
+)
+
+// A Scope names a directory that the caller may read.
+type Scope struct {
+	Name     string
+	Dir      string
+	IndexDir string // empty: .memsearch in Dir
+	ReadOnly bool   // nothing is written to Dir
+}
+
+// A Caller says who calls. The zero Caller is the main agent.
+type Caller struct {
+	Role memsearch.Role
+}
+
+// Options configures [Open]. The zero value works.
+type Options struct {
+	// Settings, if nil, are the defaults of package config; no file is read.
+	Settings *config.Config
+
+	// Mode overrides the mode of Settings.
+	Mode Mode
+
+	// Caller is who calls; [Memory.As] changes it for single calls.
+	Caller Caller
+
+	// Embedder overrides the model of Settings.
+	Embedder embed.Embedder
+
+	// OnCall, if non-nil, is told of every call to an API model.
+	OnCall func(openai.Call)
+
+	// Now is the clock. If nil, it is time.Now.
+	Now func() time.Time
+
+	// Logger, if nil, is silent. It never sees memory text, keys or tokens.
+	Logger *slog.Logger
+}
+
+// A Memory is an opened list of scopes. It is safe for concurrent use.
+type Memory struct {
+	*shared
+	caller Caller
+}
+
+// shared is what the views of one opened list have in common.
+type shared struct {
+	scopes   []*scope
+	settings *config.Config
+	builder  builder
+	now      func() time.Time
+	log      *slog.Logger
+	embedder embed.Embedder
+	model    string
+
+	mu      sync.Mutex
+	closed  bool
+	reading sync.WaitGroup
+}
+
+// Open opens scopes, the most important first; writes go to the first unless a
+// call names another. The directories must exist. Nothing is indexed before it
+// is needed. A nil opts is the same as a zero Options.
+func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Settings == nil {
+		if o.Settings, err = config.Load(config.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &shared{settings: o.Settings, now: o.Now, log: o.Logger}
+	if s.builder, err = newBuilder(o.Mode, o.Settings); err != nil {
+		return nil, err
+	}
+	if len(scopes) == 0 {
+		return nil, errors.New("open memory: no scope given")
+	}
+	if s.embedder, s.model, err = newEmbedder(&o); err != nil {
+		return nil, fmt.Errorf("open memory: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	for _, sc := range scopes {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if sc.Name == "" || slices.ContainsFunc(s.scopes, func(x *scope) bool { return x.name == sc.Name }) {
+			return nil, fmt.Errorf("open memory: scope %q in %s needs a name of its own", sc.Name, sc.Dir)
+		}
+		opened, err := openScope(sc, s)
+		if err != nil {
+			return nil, fmt.Errorf("open scope %s: %w", sc.Name, err)
+		}
+		s.scopes = append(s.scopes, opened)
+	}
+	return &Memory{shared: s, caller: o.Caller}, nil
+}
+
+// As returns a view of m for another caller. Closing either closes both.
+func (m *Memory) As(c Caller) *Memory { return &Memory{shared: m.shared, caller: c} }
+
+// Close waits for running calls and releases everything.
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	closed := m.closed
+	m.closed = true
+	m.mu.Unlock()
+	if closed {
+		return nil
+	}
+	m.reading.Wait()
+	return m.close()
+}
+
+func (s *shared) close() error {
+	var errs []error
+	for _, sc := range s.scopes {
+		errs = append(errs, sc.close())
+	}
+	return errors.Join(errs...)
+}
+
+// begin registers a call; the returned function ends it.
+func (s *shared) begin() (func(), error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	s.reading.Add(1)
+	return s.reading.Done, nil
+}
+
+// scope returns the scope called name, the first for "".
+func (s *shared) scope(name string) (*scope, error) {
+	if name == "" {
+		return s.scopes[0], nil
+	}
+	for _, sc := range s.scopes {
+		if sc.name == name {
+			return sc, nil
+		}
+	}
+	return nil, fmt.Errorf("scope %q: %w", name, ErrNotFound)
+}
+
+// mayRead refuses callers that must not see memories.
+func (m *Memory) mayRead() error {
+	switch m.caller.Role {
+	case "", memsearch.RoleMain, memsearch.RoleJob:
+		return nil
+	}
+	return fmt.Errorf("recall as %s: %w", m.caller.Role, ErrRole)
+}
+
+// mayWrite refuses everyone but jobs.
+func (m *Memory) mayWrite() error {
+	if m.caller.Role != memsearch.RoleJob {
+		role := m.caller.Role
+		if role == "" {
+			role = memsearch.RoleMain
+		}
+		return fmt.Errorf("write as %s: %w", role, ErrRole)
+	}
+	return nil
+}

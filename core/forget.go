@@ -1,0 +1,166 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/memsearch/memsearch/index"
+	"github.com/memsearch/memsearch/internal/memfile"
+	"github.com/memsearch/memsearch/internal/vault"
+)
+
+// A ForgetReport says what was removed, where it was looked for and what is left.
+// Seen is what the same search found before: proof that it can see.
+type ForgetReport struct {
+	Scope      string   `json:"scope"`
+	DryRun     bool     `json:"dry_run"`
+	Removed    []string `json:"removed"` // files that are gone
+	Edited     []string `json:"edited"`  // files that lost lines
+	Needles    int      `json:"needles"` // words and lines looked for
+	SeenTerms  int      `json:"seen_terms"`
+	SeenFiles  []string `json:"seen_files"`
+	LeftTerms  int      `json:"left_terms"`
+	LeftFiles  []string `json:"left_files"`
+	LeftRows   int      `json:"left_vectors"`
+	Checked    []string `json:"checked"` // derived files looked into afterwards
+	Held       []int    `json:"held_generations"`
+	GitCommits []string `json:"git_commits"` // that still hold the text
+	Clean      bool     `json:"clean"`
+}
+
+// ErrForget is returned with a report that is not clean: something still holds
+// the text.
+var ErrForget = errors.New("the text is not gone everywhere")
+
+// Forget removes the memories or units called ids from the files, the catalog,
+// every index generation and the caches, and proves it. Ids that do not exist
+// stop it before anything is touched. It returns one report per scope, also with
+// [ErrForget].
+func (m *Memory) Forget(ctx context.Context, dryRun bool, ids ...string) ([]ForgetReport, error) {
+	if err := m.mayWrite(); err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, errors.New("forget: no id given")
+	}
+	targets := map[*scope][]vault.Target{}
+	for _, id := range ids {
+		f, err := m.find(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("forget %s: %w", id, err)
+		}
+		t := vault.Target{Path: f.row.Path}
+		if id != f.row.MemoryID {
+			t.UnitID = id
+		}
+		targets[f.scope] = append(targets[f.scope], t)
+	}
+	done, err := m.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var out []ForgetReport
+	var errs []error
+	for _, s := range m.scopes {
+		if len(targets[s]) == 0 {
+			continue
+		}
+		r, err := s.forget(ctx, targets[s], dryRun)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("forget in scope %s: %w", s.name, err))
+			continue
+		}
+		out = append(out, *r)
+		if !r.Clean {
+			errs = append(errs, fmt.Errorf("forget in scope %s: %w", s.name, ErrForget))
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+func (s *scope) forget(ctx context.Context, targets []vault.Target, dryRun bool) (*ForgetReport, error) {
+	w, err := s.vault.Writer()
+	if err != nil {
+		return nil, err
+	}
+	gone, err := w.Forget(ctx, targets, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	r := &ForgetReport{Scope: s.name, DryRun: dryRun, Removed: list(gone.Removed), Edited: list(gone.Edited), SeenFiles: []string{},
+		LeftFiles: []string{}, Checked: []string{}, Held: []int{}, GitCommits: []string{}, Clean: true}
+	if dryRun {
+		return r, nil
+	}
+	// From here on nothing stops half-way: the files are gone, the rest must follow.
+	ctx = context.WithoutCancel(ctx)
+	if err := s.dropStandIn(); err != nil {
+		return nil, err
+	}
+	f, err := s.disk.Forget(ctx, index.ForgetOptions{Texts: gone.Texts, Wait: s.core.settings.LockWait})
+	if err != nil {
+		return nil, fmt.Errorf("the files are removed, the index still holds them: %w", err)
+	}
+	r.Needles, r.SeenTerms, r.SeenFiles = f.Needles, f.Before.Terms, list(f.Before.Files)
+	r.LeftTerms, r.LeftFiles, r.LeftRows = f.After.Terms, list(f.After.Files), f.After.Vectors
+	r.Checked = list(f.Checked)
+	r.Held = append(r.Held, f.Held...)
+	r.GitCommits = gitCommits(ctx, s.vault.Dir(), append(gone.Removed, gone.Edited...), gone.Texts)
+	r.Clean = f.Clean() && len(r.GitCommits) == 0
+	return r, nil
+}
+
+// dropStandIn forgets an index in memory; the next recall makes a new one.
+func (s *scope) dropStandIn() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mem := s.memory
+	s.memory = nil
+	if mem == nil {
+		return nil
+	}
+	return mem.Close()
+}
+
+// gitCommits returns the commits of the vault's repository, if it is in one, whose
+// files still hold one of the texts. History cannot be rewritten from here.
+func gitCommits(ctx context.Context, dir string, paths, texts []string) []string {
+	out := []string{}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return out
+	}
+	run := func(args ...string) []byte {
+		b, err := exec.CommandContext(ctx, git, append([]string{"-C", dir}, args...)...).Output()
+		if err != nil {
+			return nil // not a repository, or nothing of that name in it
+		}
+		return b
+	}
+	seen := map[string]bool{}
+	for _, p := range paths {
+		for hash := range strings.FieldsSeq(string(run("log", "--all", "--format=%H", "--", filepath.FromSlash(p)))) {
+			if !seen[hash] && holds(run("show", hash+":./"+p), texts) {
+				seen[hash] = true
+				out = append(out, hash[:min(12, len(hash))])
+			}
+		}
+	}
+	return out
+}
+
+func holds(raw []byte, texts []string) bool {
+	text, _ := memfile.Decode(raw)
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); t != "" && (strings.Contains(text, t) || bytes.Contains(raw, []byte(t))) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,327 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/index"
+	"github.com/memsearch/memsearch/index/validity"
+	"github.com/memsearch/memsearch/internal/memfile"
+	"github.com/memsearch/memsearch/internal/vault"
+)
+
+// SyncOptions says how far [Memory.Sync] goes.
+type SyncOptions struct {
+	Rebuild  bool                  // make everything from nothing
+	Progress func(done, total int) // may be nil
+}
+
+// A SyncReport says what a sync of one scope did. Indexed and Skipped add up to
+// the Markdown files that are there.
+type SyncReport struct {
+	Scope      string       `json:"scope"`
+	State      string       `json:"state"` // in which the sync found the index
+	Reason     string       `json:"reason,omitempty"`
+	Generation int          `json:"generation"`
+	Published  bool         `json:"published"`
+	Files      int          `json:"files"`
+	Indexed    int          `json:"indexed"`
+	Skipped    int          `json:"skipped"`
+	Units      int          `json:"units"`
+	Added      int          `json:"added"`
+	Changed    int          `json:"changed"`
+	Removed    int          `json:"removed"`
+	Skips      []vault.Skip `json:"skips"`
+	Missing    int          `json:"missing_vectors"`
+	EmbedError string       `json:"embed_error,omitempty"`
+}
+
+// Sync brings the derived indexes of every scope up to its files. The error is
+// [index.ErrBusy] when another process held one for the whole wait.
+func (m *Memory) Sync(ctx context.Context, o SyncOptions) ([]SyncReport, error) {
+	done, err := m.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var out []SyncReport
+	var errs []error
+	for _, s := range m.scopes {
+		r, err := s.disk.Sync(ctx, index.SyncOptions{Rebuild: o.Rebuild, Wait: m.settings.LockWait, Progress: o.Progress})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("scope %s: %w", s.name, err))
+			continue
+		}
+		out = append(out, syncReport(s.name, r))
+	}
+	return out, errors.Join(errs...)
+}
+
+func syncReport(scope string, r *index.SyncReport) SyncReport {
+	out := SyncReport{Scope: scope, State: r.State.String(), Reason: r.Reason, Generation: r.Generation, Published: r.Published,
+		Files: r.Files, Indexed: r.Indexed, Skipped: r.Skipped, Units: r.Units, Added: r.Added, Changed: r.Changed, Removed: r.Removed,
+		Skips: r.Skips, Missing: r.Missing}
+	if out.Skips == nil {
+		out.Skips = []vault.Skip{}
+	}
+	if r.EmbedErr != nil {
+		out.EmbedError = r.EmbedErr.Error()
+	}
+	return out
+}
+
+// A CheckReport says whether index, files and catalog of one scope agree.
+type CheckReport struct {
+	Scope        string   `json:"scope"`
+	Clean        bool     `json:"clean"`
+	State        string   `json:"state"`
+	Files        int      `json:"files"`
+	Units        int      `json:"units"`
+	Vectors      int      `json:"vectors"`
+	Differences  []string `json:"differences"`
+	CatalogStale bool     `json:"catalog_stale"`
+}
+
+// Check reads every file again and compares, by content. It changes nothing.
+func (m *Memory) Check(ctx context.Context) ([]CheckReport, error) {
+	done, err := m.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var out []CheckReport
+	for _, s := range m.scopes {
+		r, err := s.disk.Check(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("check scope %s: %w", s.name, err)
+		}
+		c := CheckReport{Scope: s.name, State: r.State.String(), Files: r.Files, Units: r.Units, Vectors: r.Vectors, Differences: []string{}}
+		for _, d := range r.Differences {
+			c.Differences = append(c.Differences, d.String())
+		}
+		if c.CatalogStale, err = s.vault.CatalogStale(ctx); err != nil {
+			return nil, fmt.Errorf("check catalog of %s: %w", s.name, err)
+		}
+		c.Clean = r.Clean() && !c.CatalogStale
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// A Status says what a scope holds and how its index stands to it.
+type Status struct {
+	Scope      string                     `json:"scope"`
+	Dir        string                     `json:"dir"`
+	IndexDir   string                     `json:"index_dir"`
+	State      string                     `json:"state"`
+	Reason     string                     `json:"reason,omitempty"`
+	Generation int                        `json:"generation"`
+	Memories   int                        `json:"memories"`
+	Units      int                        `json:"units"`
+	Statuses   map[memsearch.Status]int   `json:"statuses"`
+	Categories map[memsearch.Category]int `json:"categories"`
+	Model      string                     `json:"model"`
+	Mode       string                     `json:"mode"`
+	Zone       string                     `json:"zone"`
+}
+
+// Status describes every scope without changing anything.
+func (m *Memory) Status(ctx context.Context) ([]Status, error) {
+	done, err := m.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var out []Status
+	for _, s := range m.scopes {
+		st := Status{Scope: s.name, Dir: s.vault.Dir(), IndexDir: s.disk.Dir(), Model: m.model, Mode: m.settings.Mode, Zone: m.settings.Zone.String(),
+			Statuses: map[memsearch.Status]int{}, Categories: map[memsearch.Category]int{}}
+		state, reason, err := s.disk.State(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("status of scope %s: %w", s.name, err)
+		}
+		st.State, st.Reason = state.String(), reason
+		if snap, err := s.disk.Snapshot(ctx); err == nil {
+			st.Generation, st.Units = snap.Generation(), snap.Len()
+			stats, err := snap.Validity().Stats(ctx)
+			if err := errors.Join(err, snap.Close()); err != nil {
+				return nil, fmt.Errorf("status of scope %s: %w", s.name, err)
+			}
+			st.Memories, st.Statuses, st.Categories = stats.Memories, stats.Statuses, stats.Categories
+		}
+		out = append(out, st)
+	}
+	return out, nil
+}
+
+// An Item is a memory as lists show it.
+type Item struct {
+	ID           string             `json:"id"`
+	Scope        string             `json:"scope"`
+	Path         string             `json:"path"`
+	Category     memsearch.Category `json:"category"`
+	Kind         memsearch.Kind     `json:"kind"`
+	Status       memsearch.Status   `json:"status"`
+	Current      bool               `json:"current"` // a fact that holds now
+	Pinned       bool               `json:"pinned"`
+	Summary      string             `json:"summary"`
+	Tags         []string           `json:"tags"`
+	CreatedAt    string             `json:"created_at"`
+	ConfirmedAt  string             `json:"last_confirmed_at"`
+	ValidFrom    string             `json:"valid_from"`
+	ValidTo      string             `json:"valid_to"`
+	Supersedes   []string           `json:"supersedes"`
+	SupersededBy []string           `json:"superseded_by"`
+	Text         string             `json:"text,omitempty"` // of the whole file, for show
+}
+
+// ListOptions says which memories [Memory.List] returns. The zero value lists
+// all.
+type ListOptions struct {
+	Statuses   []memsearch.Status
+	Categories []memsearch.Category
+	Kinds      []memsearch.Kind
+	Tag        string
+	Pinned     bool
+	Current    bool
+	Limit      int
+}
+
+// List returns memories, newest first in each scope.
+func (m *Memory) List(ctx context.Context, o ListOptions) ([]Item, error) {
+	f := validity.ListFilter{Statuses: o.Statuses, Categories: o.Categories, Kinds: o.Kinds, Tag: o.Tag, Pinned: o.Pinned, Limit: o.Limit}
+	now := m.now().In(m.settings.Zone)
+	if o.Current {
+		f.CurrentAt = now
+	}
+	out := []Item{}
+	err := m.each(ctx, func(s *scope, snap *index.Snapshot) error {
+		rows, err := snap.Validity().List(ctx, f)
+		for _, r := range rows {
+			out = append(out, item(s.name, r, now))
+		}
+		return err
+	})
+	return out, err
+}
+
+// History returns the memories that supersede or are superseded by the one called
+// id, oldest first.
+func (m *Memory) History(ctx context.Context, id string) ([]Item, error) {
+	now := m.now().In(m.settings.Zone)
+	var out []Item
+	err := m.each(ctx, func(s *scope, snap *index.Snapshot) error {
+		rows, err := snap.Validity().Chain(ctx, id)
+		for _, r := range rows {
+			out = append(out, item(s.name, r, now))
+		}
+		return err
+	})
+	if err == nil && len(out) == 0 {
+		err = fmt.Errorf("history of %s: %w", id, ErrNotFound)
+	}
+	return out, err
+}
+
+// Show returns a memory with the text of its file.
+func (m *Memory) Show(ctx context.Context, id string) (*Item, error) {
+	found, err := m.find(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("show %s: %w", id, err)
+	}
+	raw, err := found.scope.vault.Read(found.row.Path)
+	if err != nil {
+		return nil, fmt.Errorf("show %s: %w", id, err)
+	}
+	it := item(found.scope.name, found.row, m.now().In(m.settings.Zone))
+	it.Text, _ = memfile.Decode(raw)
+	return &it, nil
+}
+
+// each runs fn over a current snapshot of every scope.
+func (m *Memory) each(ctx context.Context, fn func(*scope, *index.Snapshot) error) error {
+	done, err := m.begin()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := m.mayRead(); err != nil {
+		return err
+	}
+	for _, s := range m.scopes {
+		v, err := s.current(ctx)
+		if err != nil {
+			return fmt.Errorf("open scope %s: %w", s.name, err)
+		}
+		if err := errors.Join(fn(s, v.snap), v.snap.Close()); err != nil {
+			return fmt.Errorf("scope %s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// current returns a view that is up to the files as far as they can be indexed.
+func (s *scope) current(ctx context.Context) (*view, error) {
+	if s.standIn() == nil {
+		if _, err := s.disk.Sync(ctx, index.SyncOptions{Wait: s.core.settings.LockWait}); err != nil && ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	return s.open(ctx)
+}
+
+func item(scope string, r validity.Row, now time.Time) Item {
+	it := Item{ID: r.MemoryID, Scope: scope, Path: r.Path, Category: r.Category, Kind: r.Kind, Status: r.Status, Current: r.CurrentAt(now),
+		Pinned: r.Pinned, Summary: firstText(r.Summary, r.Title), Tags: list(r.Tags), ValidFrom: r.Valid.From.String(), ValidTo: r.Valid.Until.String(),
+		Supersedes: list(r.Supersedes), SupersededBy: list(r.SupersededBy)}
+	it.CreatedAt, it.ConfirmedAt = stamp(r.CreatedAt), stamp(r.ConfirmedAt)
+	return it
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// A found memory is one row of it and where it is.
+type found struct {
+	scope *scope
+	row   validity.Row
+}
+
+// find returns the memory with an id, in the first scope that has it. A unit's id
+// finds its memory.
+func (m *Memory) find(ctx context.Context, id string) (*found, error) {
+	var f *found
+	err := m.each(ctx, func(s *scope, snap *index.Snapshot) error {
+		if f != nil {
+			return nil
+		}
+		rows, err := snap.Validity().Memory(ctx, id)
+		if err == nil && len(rows) == 0 {
+			if ord, ok := snap.Ordinal(id); ok {
+				rows, err = snap.Records(ctx, []uint32{ord})
+			}
+		}
+		if err == nil && len(rows) > 0 {
+			f = &found{s, rows[0]}
+		}
+		return err
+	})
+	if err == nil && f == nil {
+		err = ErrNotFound
+	}
+	return f, err
+}

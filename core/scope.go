@@ -1,0 +1,186 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/memsearch/memsearch/embed"
+	"github.com/memsearch/memsearch/index"
+	"github.com/memsearch/memsearch/internal/vault"
+)
+
+// A scope is an opened directory with its index.
+type scope struct {
+	name  string
+	vault *vault.Vault
+	disk  *index.Index
+	model embed.Embedder // with the scope's own cache; nil for none
+	core  *shared
+
+	mu     sync.Mutex
+	memory *index.Index // stands in when the index directory cannot be used
+}
+
+// indexDir is where the derived indexes of s live.
+func (s Scope) indexDir() string {
+	if s.IndexDir != "" {
+		return s.IndexDir
+	}
+	return filepath.Join(s.Dir, vault.IndexDir)
+}
+
+func openScope(sc Scope, core *shared) (*scope, error) {
+	v, err := vault.Open(sc.Dir, &vault.Options{ReadOnly: sc.ReadOnly, Logger: core.log, Wait: core.settings.LockWait, Now: core.now})
+	if err != nil {
+		return nil, err
+	}
+	s := &scope{name: sc.Name, vault: v, core: core, model: cached(core.embedder, sc.indexDir(), core.log)}
+	if s.disk, err = index.Open(sc.indexDir(), source{v}, s.options(false)); err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	return s, nil
+}
+
+func (s *scope) options(inMemory bool) *index.Options {
+	return &index.Options{Embedder: s.model, Zone: s.core.settings.Zone, Logger: s.core.log, InMemory: inMemory, Now: s.core.now}
+}
+
+func (s *scope) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	if s.memory != nil {
+		err = s.memory.Close()
+	}
+	if c, ok := s.model.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	return errors.Join(err, s.disk.Close(), s.vault.Close())
+}
+
+// A source is a vault whose walk may be given a time of its own.
+type source struct{ *vault.Vault }
+
+type walkBudget struct{}
+
+// errWalk is the cause when a walk took longer than its budget.
+var errWalk = errors.New("looking for changed files took too long")
+
+func (s source) Walk(ctx context.Context) ([]vault.Entry, []vault.Skip, error) {
+	if d, ok := ctx.Value(walkBudget{}).(time.Duration); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, errWalk)
+		defer cancel()
+	}
+	return s.Vault.Walk(ctx)
+}
+
+// A view is a snapshot of one scope with what is not right about it.
+type view struct {
+	snap    *index.Snapshot
+	reasons []string
+	stale   int
+}
+
+// open returns a snapshot that can be searched now: the published generation,
+// else one made on the spot, else one in memory.
+func (s *scope) open(ctx context.Context) (*view, error) {
+	if mem := s.standIn(); mem != nil {
+		return s.openMemory(ctx, mem, nil)
+	}
+	snap, err := s.disk.Snapshot(ctx)
+	if err == nil {
+		return &view{snap: snap}, nil
+	}
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	_, serr := s.disk.Sync(ctx, index.SyncOptions{Wait: s.core.settings.LockWait})
+	if serr == nil {
+		if snap, err = s.disk.Snapshot(ctx); err == nil {
+			return &view{snap: snap}, nil
+		}
+		serr = err
+	}
+	if ctx.Err() != nil {
+		return nil, serr
+	}
+	s.core.log.WarnContext(ctx, "index cannot be written, answering from memory", "scope", s.name, "err", serr)
+	mem, err := index.Open("", source{s.vault}, s.options(true))
+	if err != nil {
+		return nil, errors.Join(serr, err)
+	}
+	return s.openMemory(ctx, s.keep(mem), serr)
+}
+
+func (s *scope) standIn() *index.Index {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.memory
+}
+
+// keep stores mem as the stand-in unless another call was first.
+func (s *scope) keep(mem *index.Index) *index.Index {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.memory == nil {
+		s.memory = mem
+	}
+	return s.memory
+}
+
+func (s *scope) openMemory(ctx context.Context, mem *index.Index, why error) (*view, error) {
+	if _, err := mem.Sync(ctx, index.SyncOptions{}); err != nil {
+		return nil, errors.Join(why, err)
+	}
+	snap, err := mem.Snapshot(ctx)
+	if err != nil {
+		return nil, errors.Join(why, err)
+	}
+	note := "the index directory cannot be used; the index was made in memory"
+	if why != nil {
+		note = fmt.Sprintf("%s (%v)", note, why)
+	}
+	return &view{snap: snap, reasons: []string{note}}, nil
+}
+
+// A freshness says what a look at the files of a scope found.
+type freshness struct {
+	published bool // a new generation is there
+	stale     int
+	reasons   []string
+}
+
+// refresh brings the index up to its files when few differ. It never fails: what
+// it could not do is in the reasons.
+func (s *scope) refresh(ctx context.Context) freshness {
+	if s.standIn() != nil {
+		return freshness{}
+	}
+	ctx = context.WithValue(ctx, walkBudget{}, s.core.settings.SyncBudget)
+	r, err := s.disk.Sync(ctx, index.SyncOptions{MaxFiles: s.core.settings.SyncFiles})
+	switch {
+	case err == nil:
+		f := freshness{published: r.Published, stale: r.Stale}
+		if r.Stale > 0 {
+			f.reasons = append(f.reasons, fmt.Sprintf("%d files changed since they were indexed; run memsearch index", r.Stale))
+		}
+		if r.EmbedErr != nil {
+			f.reasons = append(f.reasons, fmt.Sprintf("%d units have no vector yet: %v", r.Missing, r.EmbedErr))
+		}
+		return f
+	case ctx.Err() != nil:
+		return freshness{}
+	case errors.Is(err, errWalk):
+		return freshness{reasons: []string{fmt.Sprintf("%v (more than %s); some answers may be old", errWalk, s.core.settings.SyncBudget)}}
+	case errors.Is(err, index.ErrBusy):
+		return freshness{reasons: []string{"another process is indexing; changes since its last state are not in the answer"}}
+	}
+	s.core.log.WarnContext(ctx, "index not brought up to date", "scope", s.name, "err", err)
+	return freshness{reasons: []string{fmt.Sprintf("the index could not be brought up to date: %v", err)}}
+}

@@ -1,0 +1,49 @@
+package eval
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Text renders the report as plain tables.
+func (r *Report) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d questions, %d adversarial, %d without judgement; %d documents in %d indexes\n\n", r.Questions, r.Adversarial, r.Unjudged, r.Documents, r.Indexes)
+	header := fmt.Sprintf("%-26s %6s %7s %7s %7s %7s %7s %7s %7s\n", "arm", "n", fmt.Sprintf("nDCG@%d", r.Cut), "R@1", "R@5", "R@10", "R@100", "MRR", fmt.Sprintf("hit@%d", r.Cut))
+	b.WriteString(header)
+	row := func(name string, n int, s Scores) {
+		fmt.Fprintf(&b, "%-26s %6d %7.3f %7.3f %7.3f %7.3f %7.3f %7.3f %7.3f\n", name, n, s.NDCG, s.R1, s.R5, s.R10, s.R100, s.MRR, s.Hit)
+	}
+	for _, a := range r.Arms {
+		row(a.Arm, r.Questions, a.All)
+		fmt.Fprintf(&b, "%-26s %6s", "  95 %", "")
+		for _, m := range metricNames {
+			i := a.Intervals[m]
+			fmt.Fprintf(&b, " %s-%s", short(i.Low), short(i.High))
+		}
+		b.WriteByte('\n')
+		for _, c := range a.Categories {
+			row("  "+c.Category, c.N, c.Scores)
+		}
+		if a.Adversarial != nil {
+			row("  adversarial (apart)", a.Adversarial.N, a.Adversarial.Scores)
+		}
+	}
+	if len(r.Differences) > 0 {
+		b.WriteString("\ndifferences, paired bootstrap, 95 %\n")
+	}
+	for _, d := range r.Differences {
+		fmt.Fprintf(&b, "%s - %s\n", d.Arm, d.Minus)
+		for _, m := range metricNames {
+			i := d.Metric[m]
+			fmt.Fprintf(&b, "  %-5s %+.4f [%+.4f, %+.4f]\n", m, i.Mean, i.Low, i.High)
+		}
+	}
+	for _, f := range r.RunFiles {
+		fmt.Fprintf(&b, "wrote %s\n", f)
+	}
+	return b.String()
+}
+
+// short prints .123 for 0.123.
+func short(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
