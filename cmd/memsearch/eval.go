@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/core/config"
+	"github.com/memsearch/memsearch/embed"
+	"github.com/memsearch/memsearch/eval"
+)
+
+// evalData are the flags that name evaluation data.
+type evalData struct {
+	corpus  []string
+	queries string
+	qrels   string
+	now     string
+}
+
+func (d *evalData) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringArrayVar(&d.corpus, "corpus", nil, "folder of Markdown or corpus.jsonl; repeat to join several")
+	f.StringVar(&d.queries, "queries", "", "queries.jsonl: id, text, category, conversation, query_date")
+	f.StringVar(&d.qrels, "qrels", "", "lines of question, 0, document, grade")
+	f.StringVar(&d.now, "now", "", "the moment of questions without a query_date (default: the clock)")
+	for _, name := range []string{"corpus", "queries", "qrels"} {
+		if err := c.MarkFlagRequired(name); err != nil {
+			panic(err) // the flag was defined three lines above
+		}
+	}
+}
+
+// load reads the data and the model.
+func (d *evalData) load(a *app) (docs []eval.Document, qs []eval.Question, qrels eval.Qrels, o *eval.EngineOptions, err error) {
+	cfg, err := a.settings("", nil)
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	if docs, err = eval.LoadCorpus(cfg.Zone, d.corpus...); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	if qs, err = eval.LoadQuestions(d.queries, cfg.Zone); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	if qrels, err = eval.LoadQrels(d.qrels); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	o, err = d.engine(a, cfg)
+	return docs, qs, qrels, o, err
+}
+
+func (d *evalData) engine(a *app, cfg *config.Config) (*eval.EngineOptions, error) {
+	now := time.Now().In(cfg.Zone)
+	if d.now != "" {
+		var err error
+		if now, err = moment(d.now, cfg.Zone, false); err != nil {
+			return nil, usage("", "--now: %w", err)
+		}
+	}
+	var e embed.Embedder
+	e, _, err := core.NewEmbedder(cfg, a.logger())
+	return &eval.EngineOptions{Embedder: e, Zone: cfg.Zone, Now: now}, err
+}
+
+func (a *app) evalCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "eval",
+		Short: "Measure retrieval against judged questions",
+		Args:  args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return usage("memsearch eval retrieval --help", "eval needs retrieval")
+		},
+	}
+	c.AddCommand(a.evalRetrievalCmd())
+	return c
+}
+
+func (a *app) evalRetrievalCmd() *cobra.Command {
+	var d evalData
+	var o eval.Options
+	c := &cobra.Command{
+		Use:   "retrieval",
+		Short: "R@k, nDCG, MRR and hits per arm and category, with intervals",
+		Long: `Indexes each conversation of the corpus alone, in memory ("*" joins all; without
+conversations there is one index), ranks every judged question with every arm and
+reports the means with 95 % bootstrap intervals, and hybrid minus each other arm
+as paired differences. Questions of the category "adversarial" are reported apart.
+The empty floor is off.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			docs, qs, qrels, eo, err := d.load(a)
+			if err != nil {
+				return err
+			}
+			bar := a.progress("ranking")
+			o.Progress = bar.update
+			rep, err := eval.Retrieval(c.Context(), eval.NewBuilder(eo), docs, qs, qrels, &o)
+			bar.finish()
+			if err != nil {
+				return err
+			}
+			return a.print(rep, func(w io.Writer) { fmt.Fprint(w, rep.Text()) })
+		},
+	}
+	d.flags(c)
+	f := c.Flags()
+	f.StringSliceVar(&o.Arms, "arms", nil, "any of bm25, vector, temporal, hybrid (default all)")
+	f.IntVar(&o.Cut, "cut", eval.DefaultCut, "cut of nDCG, MRR and hit")
+	f.IntVarP(&o.RunDepth, "k", "k", 0, "documents a question in the run files (default 100)")
+	f.StringVar(&o.RunDir, "run-dir", "", "write one TREC run file per arm there; the vector arm is always among them")
+	f.IntVar(&o.Resamples, "resamples", eval.DefaultResamples, "bootstrap draws")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the bootstrap")
+	return c
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/memsearch/memsearch/core/config"
+	"github.com/memsearch/memsearch/index"
+	"github.com/memsearch/memsearch/internal/vault"
+)
+
+// Exit codes, as every command's help names them.
+const (
+	exitOK          = 0
+	exitFailure     = 1
+	exitUsage       = 2
+	exitEmpty       = 3
+	exitDegraded    = 4
+	exitBusy        = 5
+	exitUnavailable = 6
+	exitInterrupted = 130
+)
+
+var errInterrupted = errors.New("interrupted")
+
+// An exitErr ends the command with a code. A nil err prints nothing: the
+// answer already says it.
+type exitErr struct {
+	code int
+	err  error
+	hint string
+}
+
+func (e *exitErr) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitErr) Unwrap() error { return e.err }
+
+func usage(hint, format string, a ...any) error {
+	return &exitErr{code: exitUsage, err: fmt.Errorf(format, a...), hint: hint}
+}
+
+// fail prints what went wrong and what to do next, and returns the exit code.
+func (a *app) fail(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	e, ok := errors.AsType[*exitErr](err)
+	if !ok {
+		e = classify(err)
+	}
+	if e.err != nil {
+		fmt.Fprintf(a.err, "memsearch: error: %v\n", e.err)
+		if e.hint != "" {
+			fmt.Fprintf(a.err, "hint: %s\n", e.hint)
+		}
+	}
+	return e.code
+}
+
+// classify gives errors of the packages below their code and a hint.
+func classify(err error) *exitErr {
+	e := &exitErr{code: exitFailure, err: err}
+	_, unknown := errors.AsType[*config.UnknownKeyError](err)
+	switch {
+	case unknown:
+		e.hint = "memsearch config lists every setting"
+	case errors.Is(err, context.Canceled):
+		e.code, e.err = exitInterrupted, errInterrupted
+	case errors.Is(err, index.ErrBusy), errors.Is(err, vault.ErrBusy):
+		e.code, e.hint = exitBusy, "another memsearch is writing; try again, or wait longer with MEMSEARCH_LOCK_WAIT=60s"
+	case errors.Is(err, index.ErrReadOnly), errors.Is(err, vault.ErrReadOnly):
+		e.hint = "give a writable folder with --index-dir; writing memories needs a writable vault"
+	case errors.Is(err, index.ErrFull):
+		e.hint = "free some space, or put the index elsewhere with --index-dir"
+	case errors.Is(err, fs.ErrNotExist):
+		e.hint = "check the path; --vault DIR names the folder of Markdown files"
+	}
+	return e
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memsearch/memsearch/core"
+)
+
+func (a *app) indexCmd() *cobra.Command {
+	var rebuild bool
+	c := &cobra.Command{
+		Use:   "index",
+		Short: "Bring the derived indexes up to the files",
+		Long: `Walks the vault, indexes what changed and removes what is gone. Nothing of the
+vault itself is written. recall does the same by itself for few changes.
+
+Exit codes: 0 ok, 1 error, 5 another process is indexing.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			m, _, err := a.open(c.Context(), nil)
+			if err != nil {
+				return err
+			}
+			defer m.Close()
+			start := time.Now()
+			bar := a.progress("indexing")
+			reports, err := m.Sync(c.Context(), core.SyncOptions{Rebuild: rebuild, Progress: bar.update})
+			bar.finish()
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"scopes": reports, "seconds": time.Since(start).Seconds()}, func(w io.Writer) {
+				for _, r := range reports {
+					printSync(w, r)
+				}
+			})
+		},
+	}
+	c.Flags().BoolVar(&rebuild, "rebuild", false, "make everything from nothing")
+	return c
+}
+
+func printSync(w io.Writer, r core.SyncReport) {
+	fmt.Fprintf(w, "%s: %d files indexed as %d units, %d skipped", r.Scope, r.Indexed, r.Units, r.Skipped)
+	if r.Published {
+		fmt.Fprintf(w, "; %d added, %d changed, %d removed", r.Added, r.Changed, r.Removed)
+	} else {
+		fmt.Fprint(w, "; nothing changed")
+	}
+	fmt.Fprintln(w)
+	if r.EmbedError != "" {
+		fmt.Fprintf(w, "  %d units have no vector: %s\n", r.Missing, r.EmbedError)
+	}
+}

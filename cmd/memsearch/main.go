@@ -1,0 +1,50 @@
+// Command memsearch finds the memories that matter now in folders of Markdown.
+//
+//	memsearch recall --vault examples/vault "where does production run?"
+//
+// The answer goes to standard output, talk and progress to standard error. Exit
+// codes: 0 ok, 1 error, 2 usage, 3 empty, 4 degraded with --strict, 5 busy, 6
+// unavailable, 130 interrupted.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// hoist moves a --vault DIR that ends the command line in front of a "--".
+// Wrappers append the vault to whatever they were given, also to a query that
+// stands behind "--"; three words of which the middle one is --vault are no query.
+func hoist(args []string) []string {
+	dash := slices.Index(args, "--")
+	n := len(args)
+	if dash < 0 || n-dash < 4 || args[n-2] != "--vault" {
+		return args
+	}
+	return slices.Concat(args[:dash], args[n-2:], args[dash:n-2])
+}
+
+// run executes one command line and returns its exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{in: stdin, out: stdout, err: stderr}
+	root := a.root()
+	root.SetArgs(hoist(args))
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil {
+		return a.fail(&exitErr{code: exitInterrupted, err: errInterrupted})
+	}
+	return a.fail(err)
+}

@@ -1,0 +1,333 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/internal/when"
+)
+
+// recallFlags are the flags of recall as given.
+type recallFlags struct {
+	k, budget                 int
+	now, asOf, since, until   string
+	categories                []string
+	surfaced, tools           []string
+	rerank, format            string
+	session, turn             string
+	request, recent           string
+	explain, strict, noInject bool
+	batch                     string
+}
+
+const recallLong = `Finds the memories that matter for QUERY and packs them under a token budget.
+
+With --json it prints one document: status (ok, empty, degraded, unavailable),
+reasons, confidence (0-1), hits with path, lines, date and signals, the context
+and its tokens. With --batch it reads one JSON query a line (text, and any of
+request, recent, session, turn, now, as_of, since, until, categories, k, budget,
+surfaced, tools) from a file, or from standard input for "-", and prints one JSON
+result a line, in order.
+
+Exit codes: 0 ok, 2 usage (an empty query too), 3 empty, 4 degraded with
+--strict, 6 unavailable.`
+
+func (a *app) recallCmd() *cobra.Command {
+	f := &recallFlags{}
+	c := &cobra.Command{
+		Use:     "recall QUERY",
+		Short:   "Find the memories that matter now",
+		Long:    recallLong,
+		Example: "  memsearch recall --vault examples/vault \"where does production run?\"\n  memsearch recall --as-of 2026-01-15 --json \"where does production run?\"",
+		RunE: func(c *cobra.Command, words []string) error {
+			if f.batch != "" {
+				if len(words) > 0 {
+					return usage("put the queries into the file", "--batch takes no query")
+				}
+				return a.recallBatch(c, f)
+			}
+			return a.recallOne(c, f, strings.Join(words, " "))
+		},
+	}
+	fl := c.Flags()
+	fl.IntVarP(&f.k, "k", "k", 0, "most memories to return (default 8)")
+	fl.IntVar(&f.budget, "budget", 0, "tokens the context may take (default 2000)")
+	fl.StringVar(&f.now, "now", "", "the moment of the question (default: the clock)")
+	fl.StringVar(&f.asOf, "as-of", "", "ask what held at this time")
+	fl.StringVar(&f.since, "since", "", "only what occurred at or after this time")
+	fl.StringVar(&f.until, "until", "", "only what occurred before this time; a bare date includes its day")
+	fl.StringSliceVar(&f.categories, "category", nil, "only these: user, feedback, project, reference")
+	fl.StringSliceVar(&f.surfaced, "surfaced", nil, "UNIT:HASH pairs the agent already has")
+	fl.StringSliceVar(&f.tools, "tools", nil, "tools in use: their usage notes are left out")
+	fl.StringVar(&f.rerank, "rerank", "auto", "auto, always or never; this build has no reranker, every value gives the fused order")
+	fl.StringVar(&f.format, "format", "text", "text, json or context (only the block for the prompt)")
+	fl.StringVar(&f.session, "session", "", "id of the session")
+	fl.StringVar(&f.turn, "turn", "", "id of the turn: memories made in it are left out")
+	fl.StringVar(&f.request, "request", "", "the user's own words, when QUERY is the agent's")
+	fl.StringVar(&f.recent, "recent", "", "summary of the conversation so far")
+	fl.BoolVar(&f.explain, "explain", false, "print the arithmetic behind each hit")
+	fl.BoolVar(&f.strict, "strict", false, "exit with 4 when the answer is degraded")
+	fl.StringVar(&f.batch, "batch", "", "file of JSON queries, one a line")
+	return c
+}
+
+func (a *app) recallOne(c *cobra.Command, f *recallFlags, text string) error {
+	if strings.TrimSpace(text) == "" {
+		return usage(`memsearch recall "what you want to know"`, "nothing asked")
+	}
+	if f.format == "json" {
+		a.json = true
+	} else if f.format != "text" && f.format != "context" {
+		return usage("", "format %q is none of text, json, context", f.format)
+	}
+	m, cfg, err := a.open(c.Context(), nil)
+	if err != nil {
+		return a.unavailable(f, text, err)
+	}
+	defer m.Close()
+	q, err := f.query(c, cfg.Zone)
+	if err != nil {
+		return err
+	}
+	q.Text = text
+	res, err := m.Recall(c.Context(), q)
+	if core.IsQueryError(err) {
+		return usage("memsearch recall --help", "%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.show(res, f); err != nil {
+		return err
+	}
+	return exitFor(res, f.strict)
+}
+
+// unavailable answers a recall whose vault cannot be opened: with --json by a
+// result, so that an agent can tell it from an empty one.
+func (a *app) unavailable(f *recallFlags, text string, err error) error {
+	e := classify(err)
+	if u, ok := err.(*exitErr); ok {
+		e = u
+	}
+	if e.code == exitUsage {
+		return e
+	}
+	e.code = exitUnavailable
+	if a.json {
+		res := &memsearch.Result{Status: memsearch.StateUnavailable, Reasons: []string{e.Error()}, Hits: []memsearch.Hit{}, Injected: []string{},
+			Already: []string{}, Sources: []string{}, Query: text, SelectedBy: "none", Model: "none", Budget: f.budget, Timings: map[string]float64{}}
+		if perr := a.document(res); perr != nil {
+			return perr
+		}
+	}
+	return e
+}
+
+// exitFor turns a status into an exit code.
+func exitFor(res *memsearch.Result, strict bool) error {
+	switch {
+	case res.Status == memsearch.StateEmpty:
+		return &exitErr{code: exitEmpty}
+	case res.Status == memsearch.StateUnavailable:
+		return &exitErr{code: exitUnavailable}
+	case res.Status == memsearch.StateDegraded && strict:
+		return &exitErr{code: exitDegraded}
+	}
+	return nil
+}
+
+// query makes a query of the flags.
+func (f *recallFlags) query(c *cobra.Command, zone *time.Location) (memsearch.Query, error) {
+	q := memsearch.Query{K: f.k, Budget: f.budget, Session: f.session, Turn: f.turn, Request: f.request, Recent: f.recent,
+		Tools: f.tools, Rerank: memsearch.RerankMode(f.rerank), Explain: f.explain}
+	if c.Flags().Changed("k") && f.k < 1 {
+		return q, usage("", "-k %d: want 1 or more", f.k)
+	}
+	if c.Flags().Changed("budget") && f.budget < 1 {
+		return q, usage("", "--budget %d: want 1 or more tokens", f.budget)
+	}
+	switch q.Rerank {
+	case memsearch.RerankAuto, memsearch.RerankAlways, memsearch.RerankNever:
+	default:
+		return q, usage("", "--rerank %q is none of auto, always, never", f.rerank)
+	}
+	for _, s := range f.categories {
+		cat := memsearch.Category(s)
+		if !cat.Valid() {
+			return q, usage("", "--category %q is none of user, feedback, project, reference", s)
+		}
+		q.Categories = append(q.Categories, cat)
+	}
+	for _, s := range f.surfaced {
+		i := strings.LastIndexByte(s, ':')
+		if i < 1 || i == len(s)-1 {
+			return q, usage("--surfaced ID:HASH,ID:HASH as hits give them", "--surfaced %q is no UNIT:HASH pair", s)
+		}
+		if q.Surfaced == nil {
+			q.Surfaced = map[string]string{}
+		}
+		q.Surfaced[s[:i]] = s[i+1:]
+	}
+	return q, f.times(&q, zone)
+}
+
+// times reads the flags that are moments.
+func (f *recallFlags) times(q *memsearch.Query, zone *time.Location) error {
+	for _, t := range []struct {
+		flag, text string
+		at         *time.Time
+		end        bool
+	}{{"now", f.now, &q.Now, false}, {"as-of", f.asOf, &q.AsOf, false}, {"since", f.since, &q.Since, false}, {"until", f.until, &q.Until, true}} {
+		if t.text == "" {
+			continue
+		}
+		v, err := moment(t.text, zone, t.end)
+		if err != nil {
+			return usage("2026-11-29 or 2026-11-29T10:15:00Z", "--%s: %w", t.flag, err)
+		}
+		*t.at = v
+	}
+	return nil
+}
+
+// moment reads a date or time; with end, a bare date is the end of its day.
+func moment(s string, zone *time.Location, end bool) (time.Time, error) {
+	t, dateOnly, _, ok := when.ParseStamp(s, zone)
+	if !ok {
+		return t, fmt.Errorf("%q is not a date or time", s)
+	}
+	if dateOnly && end {
+		t = t.AddDate(0, 0, 1)
+	}
+	return t, nil
+}
+
+// A batchQuery is one line of a batch.
+type batchQuery struct {
+	Text       string               `json:"text"`
+	Query      string               `json:"query"` // the same as text
+	Request    string               `json:"request"`
+	Recent     string               `json:"recent"`
+	Session    string               `json:"session"`
+	Turn       string               `json:"turn"`
+	Now        string               `json:"now"`
+	AsOf       string               `json:"as_of"`
+	Since      string               `json:"since"`
+	Until      string               `json:"until"`
+	Categories []memsearch.Category `json:"categories"`
+	K          int                  `json:"k"`
+	Budget     int                  `json:"budget"`
+	Surfaced   map[string]string    `json:"surfaced"`
+	Tools      []string             `json:"tools"`
+	Explain    bool                 `json:"explain"`
+}
+
+// maxBatchLine bounds one line of a batch, in bytes.
+const maxBatchLine = 16 << 20
+
+// recallBatch answers every line. A line that is no query gets a result that says
+// so; the others are answered all the same.
+func (a *app) recallBatch(c *cobra.Command, f *recallFlags) error {
+	in := a.in
+	if f.batch != "-" {
+		file, err := os.Open(f.batch)
+		if err != nil {
+			return fmt.Errorf("read batch: %w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	m, cfg, err := a.open(c.Context(), nil)
+	if err != nil {
+		return a.unavailable(f, "", err)
+	}
+	defer m.Close()
+	base, err := f.query(c, cfg.Zone)
+	if err != nil {
+		return err
+	}
+	sc := bufio.NewScanner(in)
+	sc.Buffer(nil, maxBatchLine)
+	bad := 0
+	for n := 1; sc.Scan(); n++ {
+		if strings.TrimSpace(sc.Text()) == "" {
+			continue
+		}
+		res, err := a.batchLine(c.Context(), m, sc.Bytes(), base, cfg.Zone)
+		if err != nil {
+			if c.Context().Err() != nil {
+				return err
+			}
+			bad++
+			fmt.Fprintf(a.err, "memsearch: line %d: %v\n", n, err)
+			res = &memsearch.Result{Status: memsearch.StateUnavailable, Reasons: []string{err.Error()}, Hits: []memsearch.Hit{}, Injected: []string{},
+				Already: []string{}, Sources: []string{}, SelectedBy: "none", Model: "none", Timings: map[string]float64{}}
+		}
+		if err := a.document(res); err != nil {
+			return err
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return fmt.Errorf("read batch: %w", err)
+	}
+	if bad > 0 {
+		return usage("each line is one JSON object with a text", "%d lines are no queries", bad)
+	}
+	return nil
+}
+
+func (a *app) batchLine(ctx context.Context, m *core.Memory, line []byte, q memsearch.Query, zone *time.Location) (*memsearch.Result, error) {
+	var b batchQuery
+	dec := json.NewDecoder(strings.NewReader(string(line)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&b); err != nil {
+		return nil, fmt.Errorf("read query: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("read query: more than one JSON value")
+	}
+	if q.Text = b.Text; q.Text == "" {
+		q.Text = b.Query
+	}
+	set := func(at *string, v string) {
+		if v != "" {
+			*at = v
+		}
+	}
+	set(&q.Request, b.Request)
+	set(&q.Recent, b.Recent)
+	set(&q.Session, b.Session)
+	set(&q.Turn, b.Turn)
+	if b.K != 0 {
+		q.K = b.K
+	}
+	if b.Budget != 0 {
+		q.Budget = b.Budget
+	}
+	if b.Categories != nil {
+		q.Categories = b.Categories
+	}
+	if b.Surfaced != nil {
+		q.Surfaced = b.Surfaced
+	}
+	if b.Tools != nil {
+		q.Tools = b.Tools
+	}
+	q.Explain = q.Explain || b.Explain
+	times := recallFlags{now: b.Now, asOf: b.AsOf, since: b.Since, until: b.Until}
+	if err := times.times(&q, zone); err != nil {
+		return nil, err
+	}
+	return m.Recall(ctx, q)
+}

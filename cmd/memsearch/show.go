@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memsearch/memsearch"
+)
+
+// show prints a result in the wanted format.
+func (a *app) show(res *memsearch.Result, f *recallFlags) error {
+	switch {
+	case a.json:
+		return a.document(res)
+	case f.format == "context":
+		if res.Context != "" {
+			fmt.Fprintln(a.out, res.Context)
+		}
+		a.reasons(res)
+		return nil
+	}
+	for i, h := range res.Hits {
+		printHit(a.out, i+1, h, f.explain)
+	}
+	if f.explain {
+		printTrace(a.out, res)
+	}
+	a.reasons(res)
+	return nil
+}
+
+// reasons tells on standard error what a person should know of the answer.
+func (a *app) reasons(res *memsearch.Result) {
+	if res.Status == memsearch.StateEmpty {
+		fmt.Fprintln(a.err, "nothing found")
+	} else if res.Status != memsearch.StateOK {
+		fmt.Fprintf(a.err, "the answer is %s\n", res.Status)
+	}
+	for _, r := range res.Reasons {
+		fmt.Fprintln(a.err, "  "+printable(r))
+	}
+	if len(res.Already) > 0 {
+		fmt.Fprintf(a.err, "already recalled: %s\n", strings.Join(res.Already, ", "))
+	}
+	if res.Stale > 0 {
+		fmt.Fprintf(a.err, "%d files changed since they were indexed\n", res.Stale)
+	}
+}
+
+func printHit(w io.Writer, n int, h memsearch.Hit, explain bool) {
+	fmt.Fprintf(w, "%d. %s\n", n, printable(title(h)))
+	meta := []string{fmt.Sprintf("%s:%d-%d", printable(h.Path), h.Lines[0], h.Lines[1])}
+	if h.Date != "" {
+		meta = append(meta, h.Date)
+	}
+	if h.Category != "" {
+		meta = append(meta, string(h.Category))
+	}
+	meta = append(meta, fmt.Sprintf("score %.3f", h.Score), h.ID)
+	fmt.Fprintf(w, "   %s\n", strings.Join(meta, " · "))
+	for line := range strings.SplitSeq(strings.TrimSpace(clip(h.Text, 600)), "\n") {
+		fmt.Fprintf(w, "   | %s\n", printable(line))
+	}
+	if explain {
+		for _, s := range h.Trace {
+			fmt.Fprintf(w, "   = %-10s %+.4f", s.Stage, s.Delta)
+			if s.Rank > 0 {
+				fmt.Fprintf(w, "  rank %d", s.Rank)
+			}
+			if s.Note != "" {
+				fmt.Fprintf(w, "  %s", printable(s.Note))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+func printTrace(w io.Writer, res *memsearch.Result) {
+	fmt.Fprintf(w, "status %s, confidence %.2f, %d of %d tokens, model %s, zone %s\n", res.Status, res.Confidence, res.Tokens, res.Budget, res.Model, res.Zone)
+	t := res.Trace
+	if t == nil {
+		return
+	}
+	for _, d := range t.Dates {
+		fmt.Fprintf(w, "date   %s\n", d)
+	}
+	for _, s := range t.Terms {
+		fmt.Fprintf(w, "term   %s\n", printable(s))
+	}
+	for _, k := range sortedKeys(t.Dropped) {
+		fmt.Fprintf(w, "left out  %s: %d\n", k, t.Dropped[k])
+	}
+	if t.Gate != nil {
+		fmt.Fprintf(w, "gate   ask a model: %v, %s (margin %.3f, agreement %.2f)\n", t.Gate.Ask, t.Gate.Reason, t.Gate.Margin, t.Gate.Agree)
+	}
+	for _, k := range sortedKeys(res.Timings) {
+		fmt.Fprintf(w, "time   %-8s %.2f ms\n", k, res.Timings[k])
+	}
+}
+
+func title(h memsearch.Hit) string {
+	if h.Summary != "" {
+		return h.Summary
+	}
+	line, _, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(h.Text), "# "), "\n")
+	return clip(line, 80)
+}
+
+// clip cuts s after n runes.
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}
