@@ -22,8 +22,9 @@ import (
 
 // ForgetOptions says what [Index.Forget] looks for.
 type ForgetOptions struct {
-	// Texts are what was removed from the vault: whole files, or the lines of a
-	// unit. They serve to look for traces and are stored nowhere.
+	// Texts are the files as they were before something was removed from them or
+	// they were removed whole. What they share with the files that are left is
+	// not looked for. They are stored nowhere.
 	Texts []string
 
 	// Wait is how long another writer, and then the readers of old generations,
@@ -39,7 +40,7 @@ type ForgetOptions struct {
 type ForgetReport struct {
 	Generation int
 
-	Needles int      // words and lines that stood in the forgotten texts alone
+	Needles int      // words, lines and vectors of the forgotten texts alone
 	Before  Traces   // in the index as it was: proof that the search can see
 	After   Traces   // in the index as it is; empty when all is gone
 	Checked []string // files looked into afterwards, below the index directory
@@ -69,7 +70,7 @@ func (ix *Index) Forget(ctx context.Context, o ForgetOptions) (*ForgetReport, er
 	if err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
-	r.Needles = len(n.terms) + len(n.raw)
+	r.Needles = len(n.terms) + len(n.raw) + len(n.texts)
 	if r.Before, _, err = ix.traces(ctx, n); err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
@@ -129,7 +130,7 @@ func (ix *Index) drop(ctx context.Context, keep int, wait time.Duration) (held [
 type needles struct {
 	terms map[string]bool    // of the keyword index
 	raw   [][]byte           // words and lines
-	texts []string           // whose vectors are looked for
+	texts map[string]bool    // whose vectors are looked for
 	keep  map[embed.Key]bool // of the texts that are left; nil without a cache
 }
 
@@ -143,11 +144,10 @@ const (
 
 // needles reads all files that are left and strikes out what they hold too.
 func (ix *Index) needles(ctx context.Context, texts []string) (*needles, error) {
-	n := &needles{terms: map[string]bool{}}
+	n := &needles{terms: map[string]bool{}, texts: map[string]bool{}}
 	raw := map[string]bool{}
 	for _, text := range texts {
-		text = memfile.Indexable(text)
-		for _, t := range analysis.Terms(nil, text) {
+		for _, t := range analysis.Terms(nil, memfile.Indexable(text)) {
 			n.terms[t] = true
 		}
 		for line := range strings.Lines(text) {
@@ -160,8 +160,13 @@ func (ix *Index) needles(ctx context.Context, texts []string) (*needles, error) 
 				}
 			}
 		}
-		if text = strings.TrimSpace(text); text != "" {
-			n.texts = append(n.texts, text)
+		f := memfile.Parse("forgotten.md", []byte(text), &memfile.Options{Zone: ix.opts.Zone})
+		for i := range f.Units {
+			var u parsedUnit
+			ix.texts(&u, &f.Memory, &f.Units[i], memfile.Indexable(f.Units[i].Text))
+			for _, t := range u.texts {
+				n.texts[t] = true
+			}
 		}
 	}
 	if _, ok := embed.As[*embed.Cached](ix.opts.Embedder); ok {
@@ -233,6 +238,11 @@ func (ix *Index) strike(p *plan, i int, n *needles, raw map[string]bool, mu *syn
 	for _, k := range keys {
 		n.keep[k] = true
 	}
+	for j := range f.units {
+		for _, t := range f.units[j].texts {
+			delete(n.texts, t)
+		}
+	}
 }
 
 // traces looks for the needles in the current generation and in every file below
@@ -302,7 +312,7 @@ func (ix *Index) searchTraces(ctx context.Context, g *generation, n *needles, t 
 		// Asking a server would send it the text that is to be forgotten.
 		return nil
 	}
-	rows, err := e.Embed(ctx, n.texts, embed.Passage)
+	rows, err := e.Embed(ctx, slices.Sorted(maps.Keys(n.texts)), embed.Passage)
 	if err != nil {
 		return err
 	}
