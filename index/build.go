@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/memsearch/memsearch/embed"
-	"github.com/memsearch/memsearch/index/key"
 	"github.com/memsearch/memsearch/index/lexical"
 	"github.com/memsearch/memsearch/index/validity"
 	"github.com/memsearch/memsearch/internal/vault"
@@ -281,7 +280,3 @@ func (b *build) redo(s *source) error {
 	}
 	return nil
 }
-
-// carried reports whether the vectors of the unit with key k come from the old
-// generation.
-func (b *build) carried(k key.Key) bool { return k.File() < b.next }

@@ -84,14 +84,46 @@ func (ix *Index) walk(ctx context.Context) (*plan, error) {
 	return p, nil
 }
 
+// A doubtful file may have changed since it was read.
+type doubtful struct {
+	was  source
+	now  vault.Entry
+	same bool // its content did not
+}
+
 // diff compares the walk with what was indexed. Files whose times or size differ,
 // and those whose times prove nothing, are compared by content.
 func (ix *Index) diff(ctx context.Context, p *plan, old []source) error {
-	type pair struct {
-		was source
-		now vault.Entry
+	doubt := p.match(old)
+	err := parallel(ctx, len(doubt), func(i int) error {
+		d := &doubt[i]
+		if d.was.Size != d.now.Size {
+			return nil
+		}
+		raw, err := ix.src.ReadEntry(d.now)
+		if err != nil {
+			reason, gone := unread(err)
+			d.same = !gone && d.was.Unread && d.was.Skip == reason
+			return nil
+		}
+		d.same = !d.was.Unread && xxhash.Sum64(raw) == d.was.Hash
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	var doubt []pair
+	for _, d := range doubt {
+		p.decide(d)
+	}
+	p.relink()
+	p.sort()
+	return nil
+}
+
+// match pairs the walk with old by path and returns the pairs that must be
+// compared by content.
+func (p *plan) match(old []source) []doubtful {
+	var doubt []doubtful
 	i, j := 0, 0
 	for i < len(old) || j < len(p.entries) {
 		c := 1
@@ -114,50 +146,32 @@ func (ix *Index) diff(ctx context.Context, p *plan, old []source) error {
 			if old[i].sameStat(p.entries[j]) && !old[i].Racy {
 				p.keep = append(p.keep, old[i])
 			} else {
-				doubt = append(doubt, pair{old[i], p.entries[j]})
+				doubt = append(doubt, doubtful{was: old[i], now: p.entries[j]})
 			}
 			i, j = i+1, j+1
 		}
 	}
-	same := make([]bool, len(doubt))
-	err := parallel(ctx, len(doubt), func(i int) error {
-		d := &doubt[i]
-		if d.was.Size != d.now.Size {
-			return nil
-		}
-		raw, err := ix.src.ReadEntry(d.now)
-		if err != nil {
-			reason, gone := unread(err)
-			same[i] = !gone && d.was.Unread && d.was.Skip == reason
-			return nil
-		}
-		same[i] = !d.was.Unread && xxhash.Sum64(raw) == d.was.Hash
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, d := range doubt {
-		now := d.was
-		now.Size, now.MTime, now.CTime, now.Inode, now.OSPath = d.now.Size, d.now.MTime, d.now.CTime, d.now.Inode, d.now.OSPath
-		now.Racy = now.Unread || racy(d.now, p.stamp)
-		switch {
-		case !same[i]:
-			p.drop(d.was)
-			p.fresh = append(p.fresh, d.now)
-			p.changed++
-		case d.was.Modified && d.was.MTime != d.now.MTime:
-			p.redo = append(p.redo, now)
-		default:
-			p.keep = append(p.keep, now)
-			if !d.was.sameStat(d.now) {
-				p.refreshed++
-			}
+	return doubt
+}
+
+// decide says what becomes of a file once its content was compared.
+func (p *plan) decide(d doubtful) {
+	now := d.was
+	now.Size, now.MTime, now.CTime, now.Inode, now.OSPath = d.now.Size, d.now.MTime, d.now.CTime, d.now.Inode, d.now.OSPath
+	now.Racy = now.Unread || racy(d.now, p.stamp)
+	switch {
+	case !d.same:
+		p.drop(d.was)
+		p.fresh = append(p.fresh, d.now)
+		p.changed++
+	case d.was.Modified && d.was.MTime != d.now.MTime:
+		p.redo = append(p.redo, now)
+	default:
+		p.keep = append(p.keep, now)
+		if !d.was.sameStat(d.now) {
+			p.refreshed++
 		}
 	}
-	p.relink()
-	p.sort()
-	return nil
 }
 
 func (p *plan) drop(s source) {
