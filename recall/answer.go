@@ -161,6 +161,11 @@ func (r *recalling) scope(ctx context.Context, i int, sc Scope) error {
 	return nil
 }
 
+// longText is the length in bytes from which a query is a pasted text rather than
+// a question. No note matches much of one, so the confidence in it is low
+// whatever it finds, and only one that matches nothing is empty.
+const longText = 600
+
 // collect fills c unless nothing speaks for any unit of its scope.
 func (r *recalling) collect(ctx context.Context, c *collector) error {
 	if c.judge.nothing() {
@@ -174,7 +179,7 @@ func (r *recalling) collect(ctx context.Context, c *collector) error {
 	for _, h := range c.hits {
 		best = max(best, h.confidence)
 	}
-	if best < r.engine.opts.Floor && len(c.hits) > 0 {
+	if best < r.engine.opts.Floor && len(c.hits) > 0 && !(c.judge.matched && len(r.ask.text) > longText) {
 		r.empty = ReasonFloor
 		c.dropped[dropFloor] += len(c.hits)
 		c.hits = nil

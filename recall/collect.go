@@ -76,7 +76,8 @@ type collector struct {
 	search *search
 	judge  *judge
 	scope  int
-	plain  bool // neither texts nor what the agent has play a part
+	first  float64 // score of the best candidate
+	plain  bool    // neither texts nor what the agent has play a part
 }
 
 // collect takes units until the list has its share of memories or ends. It asks
@@ -86,6 +87,9 @@ func (c *collector) collect(ctx context.Context) error {
 	for n := 2*c.limit + 16; ; n *= 4 {
 		list := c.search.best(n)
 		c.candidates = len(list)
+		if len(list) > 0 {
+			c.first = list[0].score
+		}
 		for done < len(list) {
 			block := list[done:min(done+c.limit+4, len(list))]
 			done += len(block)
@@ -115,7 +119,7 @@ func (c *collector) take(ctx context.Context, block []scored) (full bool, err er
 	}
 	for i, b := range block {
 		h := hit{row: rows[i], scope: c.scope, ord: b.ord, score: b.score, parts: c.search.fusion.parts(b.ord)}
-		h.features = c.judge.features(b.ord)
+		h.features = c.judge.features(b.ord, b.score/c.first)
 		h.confidence = h.features.confidence()
 		k := memoryKey{c.scope, h.row.MemoryID}
 		if why := c.unwanted(&h, k); why != "" {

@@ -76,7 +76,7 @@ func (f *fake) enter(ctx context.Context, method string) error {
 }
 
 func words(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune(" \t\n.,;:?!#<>/", r) })
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune(" \t\r\n.,;:?!#<>/", r) })
 }
 
 func (f *fake) Len() int { return len(f.notes) }
