@@ -113,7 +113,7 @@ func faultAt(t *testing.T, op string, do func(context.Context, *vault.Writer) er
 	for _, b := range facts {
 		after[b] = true
 	}
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	fill(t, dir, start)
 	plain := writer(t, dir, options()) // makes the lock before the count starts
 	ops, at := 0, ""

@@ -126,7 +126,8 @@ func (j *job) add(t Target, f *memfile.File, raw []byte) error {
 	return nil
 }
 
-// withoutUnits returns raw without the lines of some units.
+// withoutUnits returns raw without the lines of some units, nor the blank lines
+// that follow them.
 func withoutUnits(raw []byte, f *memfile.File, ids []string) ([]byte, error) {
 	const bom = "\ufeff"
 	body, marked := bytes.CutPrefix(raw, []byte(bom))
@@ -140,8 +141,11 @@ func withoutUnits(raw []byte, f *memfile.File, ids []string) ([]byte, error) {
 	from := 0
 	for _, u := range f.Units {
 		if slices.Contains(ids, u.ID) {
-			out = append(out, body[from:u.Bytes[0]]...)
+			out = append(out, body[from:max(from, u.Bytes[0])]...)
 			from = u.Bytes[1]
+			for from < len(body) && (body[from] == '\n' || body[from] == '\r') {
+				from++
+			}
 		}
 	}
 	return append(out, body[from:]...), nil

@@ -283,9 +283,9 @@ func TestReadEntryAfterChange(t *testing.T) {
 }
 
 func TestWalkBigFolder(t *testing.T) {
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	files := map[string]string{}
-	for i := range 3000 {
+	for i := range 1300 {
 		files[string(rune('a'+i%26))+"-"+string(rune('a'+i/26%26))+string(rune('a'+i/676))+".md"] = ""
 	}
 	fill(t, dir, files)

@@ -41,6 +41,18 @@ func options() *vault.Options {
 	return &vault.Options{Now: func() time.Time { return now }, Rand: &counter{}, Wait: 200 * time.Millisecond, Secrets: scanner}
 }
 
+// memoryDir returns a folder that lies in memory where that can be had: tests
+// with thousands of syncs need not wait for a disk.
+func memoryDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "vault-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 func writer(t *testing.T, dir string, opts *vault.Options) *vault.Writer {
 	t.Helper()
 	w, err := open(t, dir, opts).Writer()
@@ -87,16 +99,16 @@ func tree(t *testing.T, dir string) map[string]string {
 
 func journalText(t *testing.T, dir string) string {
 	t.Helper()
-	all := ""
+	var all strings.Builder
 	names, _ := filepath.Glob(filepath.Join(dir, vault.JournalDir, "*.jsonl"))
 	for _, n := range names {
 		b, err := os.ReadFile(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all += string(b)
+		all.WriteString(string(b))
 	}
-	return all
+	return all.String()
 }
 
 func temps(t *testing.T, dir string) (left []string) {
