@@ -67,6 +67,11 @@ type Options struct {
 	// Embedder overrides the model of Settings.
 	Embedder embed.Embedder
 
+	// Watch lets the system report changed files, for a process that lives long:
+	// a recall then walks the vault only after a report, which comes a moment
+	// after the change, and every half minute.
+	Watch bool
+
 	// OnCall, if non-nil, is told of every call to an API model.
 	OnCall func(openai.Call)
 
@@ -139,7 +144,7 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 		if sc.Name == "" || slices.ContainsFunc(s.scopes, func(x *scope) bool { return x.name == sc.Name }) {
 			return nil, fmt.Errorf("open memory: scope %q in %s needs a name of its own", sc.Name, sc.Dir)
 		}
-		opened, err := openScope(sc, s)
+		opened, err := openScope(sc, s, o.Watch)
 		if err != nil {
 			return nil, fmt.Errorf("open scope %s: %w", sc.Name, err)
 		}

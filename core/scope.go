@@ -20,6 +20,7 @@ type scope struct {
 	vault *vault.Vault
 	disk  *index.Index
 	model embed.Embedder // with the scope's own cache; nil for none
+	watch *watcher       // nil: every recall walks the vault
 	core  *shared
 
 	mu     sync.Mutex
@@ -34,7 +35,7 @@ func (s Scope) indexDir() string {
 	return filepath.Join(s.Dir, vault.IndexDir)
 }
 
-func openScope(sc Scope, core *shared) (*scope, error) {
+func openScope(sc Scope, core *shared, watch bool) (*scope, error) {
 	v, err := vault.Open(sc.Dir, &vault.Options{ReadOnly: sc.ReadOnly, Logger: core.log, Wait: core.settings.LockWait, Now: core.now})
 	if err != nil {
 		return nil, err
@@ -42,6 +43,11 @@ func openScope(sc Scope, core *shared) (*scope, error) {
 	s := &scope{name: sc.Name, vault: v, core: core, model: cached(core.embedder, sc.indexDir(), core.log)}
 	if s.disk, err = index.Open(sc.indexDir(), source{v}, s.options(false)); err != nil {
 		return nil, errors.Join(err, v.Close())
+	}
+	if watch {
+		if s.watch, err = newWatcher(sc.Dir, core.log); err != nil {
+			core.log.Warn("vault not watched, every recall looks at all files", "scope", sc.Name, "err", err)
+		}
 	}
 	return s, nil
 }
@@ -59,6 +65,9 @@ func (s *scope) close() error {
 	}
 	if c, ok := s.model.(io.Closer); ok {
 		err = errors.Join(err, c.Close())
+	}
+	if s.watch != nil {
+		err = errors.Join(err, s.watch.close())
 	}
 	return errors.Join(err, s.disk.Close(), s.vault.Close())
 }
@@ -159,9 +168,18 @@ type freshness struct {
 // refresh brings the index up to its files when few differ. It never fails: what
 // it could not do is in the reasons.
 func (s *scope) refresh(ctx context.Context) freshness {
-	if s.standIn() != nil {
+	if s.standIn() != nil || s.watch != nil && s.watch.quiet(s.core.now()) {
 		return freshness{}
 	}
+	f := s.catchUp(ctx)
+	if s.watch != nil && (f.stale > 0 || len(f.reasons) > 0) {
+		s.watch.changed()
+	}
+	return f
+}
+
+// catchUp syncs a few changed files.
+func (s *scope) catchUp(ctx context.Context) freshness {
 	ctx = context.WithValue(ctx, walkBudget{}, s.core.settings.SyncBudget)
 	r, err := s.disk.Sync(ctx, index.SyncOptions{MaxFiles: s.core.settings.SyncFiles})
 	switch {
