@@ -2,8 +2,10 @@ package recall
 
 import (
 	"math"
+	"slices"
 
 	"github.com/memsearch/memsearch/index/analysis"
+	"github.com/memsearch/memsearch/index/lexical"
 )
 
 // The floors of confidence.
@@ -97,9 +99,9 @@ func newJudge(s *search, v Vocabulary) *judge {
 	if lex == nil {
 		return j
 	}
-	j.words(v)
+	held := j.words(v)
 	byWords := s.firsts(agreeDepth, func(ord uint32) float64 { return at(lex.Score, ord) })
-	j.matched = len(byWords) > 0
+	j.matched = held && len(byWords) > 0
 	if !j.matched {
 		return j
 	}
@@ -115,18 +117,27 @@ func newJudge(s *search, v Vocabulary) *judge {
 	return j
 }
 
-// words looks up which of the query's words anything is known of.
-func (j *judge) words(v Vocabulary) {
+// requests are stems of the words that ask for an answer and are no part of it.
+// A note that matches nothing else matches nothing.
+var requests = []string{"tell", "pleas", "give", "show", "know", "find", "explain", "rememb", "recal", "remind", "someth", "anyth"}
+
+// words looks up which of the query's words anything is known of. It returns
+// whether the index holds one of them.
+func (j *judge) words(v Vocabulary) (held bool) {
+	terms := slices.DeleteFunc(slices.Clone(j.s.fusion.lex.Terms), func(t lexical.TermStat) bool { return t.Kind == analysis.KindStop })
+	if content := slices.DeleteFunc(slices.Clone(terms), func(t lexical.TermStat) bool { return slices.Contains(requests, t.Text) }); len(content) > 0 {
+		terms = content
+	}
+	if len(terms) == 0 {
+		return true // stop words alone are searched like others
+	}
 	var all, unknown float64
-	words, meant := 0., false
-	for _, t := range j.s.fusion.lex.Terms {
-		if t.Kind == analysis.KindStop {
-			continue
-		}
+	words, han, meant := 0, 0, false
+	for _, t := range terms {
 		switch t.Kind {
 		case analysis.KindBigram: // its characters count
 		case analysis.KindHan:
-			words += .5 // most Chinese words have two characters
+			han++
 		default:
 			words++
 		}
@@ -136,17 +147,19 @@ func (j *judge) words(v Vocabulary) {
 		}
 		meant = meant || known
 		all += t.IDF
-		if t.DF == 0 && len(t.Fuzzy) == 0 && !known {
+		switch {
+		case t.DF > 0 || len(t.Fuzzy) > 0:
+			held = true
+		case !known:
 			unknown += t.IDF
 		}
 	}
-	j.short = words <= 1
-	if words > 0 {
-		j.meant = meant
-	}
+	j.short = words+(han+2)/3 <= 1 // Chinese words have up to three characters, mostly
+	j.meant = meant
 	if all > 0 {
 		j.unknown = unknown / all
 	}
+	return held
 }
 
 // features returns what speaks for one unit whose score is the given share of
@@ -155,6 +168,9 @@ func (j *judge) features(ord uint32, share float64) features {
 	f := features{
 		mass: j.s.fusion.mass(ord), cos: max(j.s.fusion.cos(ord), 0), top: share * j.top, agree: share * j.agree,
 		blind: flag(!j.matched), short: flag(j.short && !j.matched), cjk: flag(j.s.ask.cjk), exact: flag(j.s.fusion.exact[ord]),
+	}
+	if !j.matched {
+		f.mass = 0
 	}
 	f.unknown = j.unknown * (1 - f.mass)
 	if j.s.timed() {
