@@ -3,90 +3,143 @@ package tokens
 import (
 	_ "embed"
 	"sync"
+	"unicode/utf8"
 )
 
-// merges holds the tokens of the lowest ranks, each as the ranks of the two it
-// is made of. See gen/main.go.
+// merges holds the tokens of the lowest ranks, and further ones of ASCII alone,
+// each as the places in this list of the two it is made of. See gen/main.go.
 //
-//go:generate go run ./gen/main.go
+//go:generate go run gen/main.go
 //go:embed merges.bin
 var merges []byte
 
-// A vocab finds the rank of a token.
+// A set finds the tokens of a text by their bytes.
+type set struct {
+	text  []byte
+	spans [][2]uint32 // of each token in text
+	slots []uint16    // open addressing: index in spans + 1, 0 free
+}
+
+func newSet(bits int) set { return set{slots: make([]uint16, 1<<bits)} }
+
+func (t *set) token(i int) []byte { return t.text[t.spans[i][0]:t.spans[i][1]] }
+
+func (t *set) insert(start, end uint32) {
+	t.spans = append(t.spans, [2]uint32{start, end})
+	mask := uint32(len(t.slots) - 1)
+	slot := hash(string(t.text[start:end])) & mask
+	for t.slots[slot] != 0 {
+		slot = (slot + 1) & mask
+	}
+	t.slots[slot] = uint16(len(t.spans))
+}
+
+// find returns the index of token s, or -1.
+func (t *set) find(s string) int {
+	mask := uint32(len(t.slots) - 1)
+	for slot := hash(s) & mask; ; slot = (slot + 1) & mask {
+		i := int(t.slots[slot]) - 1
+		if i < 0 || string(t.token(i)) == s {
+			return i
+		}
+	}
+}
+
+func (t *set) has(s string) bool { return t.find(s) >= 0 }
+
+// A vocab finds the rank of a token: its place among those that are known, which
+// is in the order of the vocabulary's own ranks.
 type vocab struct {
-	text    []byte   // the tokens by rank, one after the other
-	ends    []uint32 // of each token in text
-	table   []uint16 // open addressing: rank+1, 0 free
-	bytes   [256]uint16
+	set
+	pairs   []uint16 // rank+1 of each token of two bytes
 	longest int
 }
 
-// noRank is above every rank.
-const noRank = 1 << 16
+const (
+	// allRanks is how many tokens of any bytes are known. The ones after are all
+	// there are for a piece of ASCII, but not for any other.
+	allRanks = 5000
 
-const tableBits = 16
+	// noRank is above every rank.
+	noRank = 1 << 16
+)
 
 var vocabulary = sync.OnceValue(func() *vocab {
 	n := 256 + (len(merges)-256)/4
-	v := &vocab{text: make([]byte, 0, 8*n), ends: make([]uint32, 0, n), table: make([]uint16, 1<<tableBits)}
+	v := &vocab{set: newSet(16), pairs: make([]uint16, 1<<16)}
+	v.text, v.spans = make([]byte, 0, 8*n), make([][2]uint32, 0, n)
 	for rank := range n {
 		start := len(v.text)
 		if rank < 256 {
 			v.text = append(v.text, merges[rank])
-			v.bytes[merges[rank]] = uint16(rank)
 		} else {
 			m := merges[256+4*(rank-256):]
 			v.text = append(v.text, v.token(int(m[0])|int(m[1])<<8)...)
 			v.text = append(v.text, v.token(int(m[2])|int(m[3])<<8)...)
 		}
-		v.ends = append(v.ends, uint32(len(v.text)))
+		v.insert(uint32(start), uint32(len(v.text)))
 		token := v.text[start:]
-		v.longest = max(v.longest, len(token))
-		slot := hash(string(token))
-		for v.table[slot] != 0 {
-			slot = (slot + 1) & (1<<tableBits - 1)
+		if len(token) == 2 {
+			v.pairs[int(token[0])<<8|int(token[1])] = uint16(rank + 1)
 		}
-		v.table[slot] = uint16(rank + 1)
+		v.longest = max(v.longest, len(token))
 	}
 	return v
 })
 
-func (v *vocab) token(rank int) []byte {
-	start := uint32(0)
-	if rank > 0 {
-		start = v.ends[rank-1]
+// hash mixes the ends and the length of s.
+func hash(s string) uint32 {
+	var a, b uint64
+	switch n := len(s); {
+	case n >= 8:
+		a, b = load8(s), load8(s[n-8:])
+	case n >= 4:
+		a, b = uint64(load4(s)), uint64(load4(s[n-4:]))
+	case n > 0:
+		a, b = uint64(s[0])|uint64(s[n/2])<<8, uint64(s[n-1])
 	}
-	return v.text[start:v.ends[rank]]
+	h := (a ^ b*0x9e3779b97f4a7c15 ^ uint64(len(s))<<56) * 0xff51afd7ed558ccd
+	h ^= h >> 32
+	return uint32(h * 0xc4ceb9fe1a85ec53 >> 32)
 }
 
-func hash(s string) uint32 {
-	h := uint32(len(s))
-	for i := range len(s) {
-		h = (h ^ uint32(s[i])) * 0x01000193
-	}
-	return (h ^ h>>15) * 0x9e3779b1 >> (32 - tableBits)
+func load8(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func load4(s string) uint32 {
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
 // rank returns the rank of token s, or noRank.
 func (v *vocab) rank(s string) uint32 {
-	if len(s) > v.longest {
-		return noRank
-	}
-	for slot := hash(s); ; slot = (slot + 1) & (1<<tableBits - 1) {
-		entry := v.table[slot]
-		if entry == 0 {
-			return noRank
-		}
-		if string(v.token(int(entry-1))) == s {
+	switch {
+	case len(s) == 2:
+		if entry := v.pairs[int(s[0])<<8|int(s[1])]; entry != 0 {
 			return uint32(entry - 1)
 		}
+		return noRank
+	case len(s) > v.longest:
+		return noRank
 	}
+	if i := v.find(s); i >= 0 {
+		return uint32(i)
+	}
+	return noRank
 }
 
 // count returns the number of tokens that piece merges into.
 func (v *vocab) count(piece string, m *merger) int {
 	if len(piece) == 1 || v.rank(piece) != noRank {
 		return 1
+	}
+	if last := piece[len(piece)-1]; last >= utf8.RuneSelf && len(piece) >= hanBytes {
+		if n := hanVocabulary().bound(piece, m); n > 0 {
+			return n
+		}
 	}
 	return m.merge(v, piece)
 }
@@ -102,6 +155,10 @@ type part struct {
 type merger struct {
 	parts []part
 	queue []candidate
+	limit uint32 // of the ranks that may be merged
+	chars []uint32
+	loose []uint8
+	rows  []hanRow
 }
 
 // A candidate is a pair that can be merged, unless its rank has changed since.
@@ -119,6 +176,10 @@ func (c candidate) before(o candidate) bool {
 const scanLimit = 64
 
 func (m *merger) merge(v *vocab, piece string) int {
+	m.limit = noRank
+	if !ascii7(piece) {
+		m.limit = allRanks
+	}
 	n := int32(len(piece))
 	m.parts = m.parts[:0]
 	m.queue = m.queue[:0]
@@ -154,6 +215,15 @@ func (m *merger) merge(v *vocab, piece string) int {
 	}
 }
 
+func ascii7(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // rate sets the rank of part i with the next one.
 func (m *merger) rate(v *vocab, piece string, i int32, queued bool) {
 	p := &m.parts[i]
@@ -162,8 +232,11 @@ func (m *merger) rate(v *vocab, piece string, i int32, queued bool) {
 	if next.next < 0 {
 		return
 	}
-	p.rank = v.rank(piece[p.start:m.parts[next.next].start])
-	if queued && p.rank != noRank {
+	rank := v.rank(piece[p.start:m.parts[next.next].start])
+	if rank >= m.limit {
+		return
+	}
+	if p.rank = rank; queued {
 		m.push(candidate{p.rank, i})
 	}
 }

@@ -7,10 +7,17 @@
 // counts each by itself; Bound makes the same cuts. Within a piece it starts
 // from single bytes and merges, again and again, the two neighbours whose
 // concatenation has the lowest rank in the vocabulary. Bound does the same with
-// only the tokens of the lowest ranks. As long as one of these can be merged the
+// only the tokens of the lowest ranks that the piece can hold. As long as one of these can be merged the
 // tokenizer chooses it, being the lowest, so it passes through the very state
 // that Bound stops in; and whatever it merges afterwards makes fewer tokens. A
 // piece that is a token by itself counts one for both.
+//
+// Pieces of Chinese have most of their tokens among the higher ranks. Bound knows
+// all of these, and the ends they can come to: a split into tokens such that no
+// two neighbours are a token together, for else they would have been merged. It
+// takes the longest such split. That the borders of characters hold is no
+// assumption: the few tokens that cross one are known too, and where one of them
+// stands the characters count with all that can be left of them.
 //
 // Invalid UTF-8 is counted as if each bad byte were U+FFFD, as the tokenizer does.
 package tokens
@@ -33,15 +40,18 @@ func Bound(s string) int {
 		s = string([]rune(s))
 	}
 	v := vocabulary()
-	var m merger
+	m := mergers.Get().(*merger)
+	defer mergers.Put(m)
 	n := 0
 	for s != "" {
 		end := piece(s)
-		n += v.count(s[:end], &m)
+		n += v.count(s[:end], m)
 		s = s[end:]
 	}
 	return n
 }
+
+var mergers = sync.Pool{New: func() any { return new(merger) }}
 
 var exact = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.O200kBase) })
 

@@ -48,6 +48,7 @@ var texts = []string{
 	"We met last Tuesday and don't remember who'd paid for the leeks; they're all of Anna's.",
 	"func (v *Vault) Walk(ctx context.Context) ([]Entry, error) {\n\treturn nil, fmt.Errorf(\"walk %s: %w\", v.dir, err)\n}\n",
 	"今天天气很好，我们一起去公园散步。她说：“下周五再来！”然后就回家了。电影、彩票、北京赛车、腾讯。",
+	"北京赛车 苹果手机，浙江杭州南京江西澳门 华为通讯 阅读 浏览 百度下载 腾讯 凤凰 微信 三明治 神彩 电脑电视 麒麟 黑客邦",
 	"使用 Go 语言 编写的程序（version 1.26）运行在 Linux 上。",
 	"👩‍👩‍👧‍👦 🎉🎉 🇩🇪 ✌🏽 👍 … “quoted” — ‘dash’",
 	"Größe naïve café Straße ÀÉÎ Привет мир שלום العربية हिन्दी ภาษาไทย 한국어 ひらがなカタカナ",
@@ -61,6 +62,27 @@ var texts = []string{
 func TestBoundOfTexts(t *testing.T) {
 	for _, s := range texts {
 		checkBound(t, s)
+	}
+}
+
+// Every rune falls into the class that the tokenizer's pattern gives it, or the
+// pieces around it differ.
+func TestBoundOfEveryRune(t *testing.T) {
+	for r := range rune(0x20000) {
+		checkBound(t, "aB"+string(r)+"c "+string(r)+"! \n"+string(r)+"1"+string(r))
+	}
+}
+
+// The bound is worth something only while it is close.
+func TestBoundIsClose(t *testing.T) {
+	for i, most := range map[int]float64{0: 1.2, 1: 1.3, 2: 1.3} {
+		n, err := tokens.Count(texts[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bound := tokens.Bound(texts[i]); float64(bound) > most*float64(n) {
+			t.Errorf("Bound(%q) = %d, more than %.1f times its %d tokens", texts[i], bound, most, n)
+		}
 	}
 }
 
@@ -81,7 +103,7 @@ func TestBoundHolds(t *testing.T) {
 			case 3:
 				b.WriteString(rapid.StringMatching(`[ a-zA-Z'0-9_.,/(){}"\n-]{0,40}`).Draw(t, "ascii"))
 			case 4:
-				b.WriteString(string(rapid.SliceOfN(rapid.RuneFrom([]rune("的一是不了人我在有他这中大来上国彩神票电脑京赛车信讯门读运览取乐，。、！？：（）“”《》「」　 ")), 0, 30).Draw(t, "han")))
+				b.WriteString(string(rapid.SliceOfN(rapid.RuneFrom([]rune("的一是不了人我在有他这中大来上国彩神票电脑京赛车信讯门读运览取乐北南浙江西澳苹果阅腾凤凰微麒麟客邦—…，。、！？：（）“”《》「」　 ")), 0, 30).Draw(t, "han")))
 			}
 		}
 		checkBound(t, b.String())
