@@ -34,10 +34,16 @@ type build struct {
 	next     uint32      // file number of the first fresh file
 	progress func(done, total int)
 
-	list    []source // of the new generation
-	rows    []validity.Row
-	refs    []unitRef
-	spool   *spool
+	list  []source // of the new generation
+	rows  []validity.Row
+	refs  []unitRef
+	spool *spool
+
+	// In a build from nothing the files come in the order of their paths, so ids
+	// are known at once and rows need not wait.
+	ids assigner
+	out chan []validity.Row
+
 	missing int // units without vectors
 
 	embedErr atomic.Pointer[error] // the first failure; no more texts are sent after it
@@ -57,6 +63,7 @@ func (b *build) docs(ctx context.Context) iter.Seq[lexical.Doc] {
 		order := make(chan chan *batch, 2*runtime.GOMAXPROCS(0))
 		wg.Go(func() { b.dispatch(ctx, &wg, order) })
 		done := 0
+		b.list = make([]source, 0, len(b.plan.fresh)+len(b.plan.keep)+len(b.plan.redo))
 		for result := range order {
 			r := <-result
 			if b.err = errors.Join(r.err, context.Cause(ctx)); b.err != nil {
@@ -187,10 +194,15 @@ func checkRows(rows [][]float32, n, dims int) error {
 
 // collect takes in one file and yields its documents.
 func (b *build) collect(p *parsed, yield func(lexical.Doc) bool) bool {
+	rows := make([]validity.Row, 0, len(p.units))
+	moved := b.ids != nil && b.ids.assign(&p.src)
 	b.list = append(b.list, p.src)
 	for i := range p.units {
 		u := &p.units[i]
-		b.rows = append(b.rows, u.row)
+		if moved {
+			rename(&u.row, p.src.ID)
+		}
+		rows = append(rows, u.row)
 		if b.spool != nil {
 			if b.err = b.spool.add(u); b.err != nil {
 				return false
@@ -202,12 +214,55 @@ func (b *build) collect(p *parsed, yield func(lexical.Doc) bool) bool {
 			}
 		}
 	}
+	b.keepRows(rows)
 	return true
+}
+
+// keepRows passes the rows of a file on, or keeps them until all ids are known.
+func (b *build) keepRows(rows []validity.Row) {
+	if b.out == nil {
+		b.rows = append(b.rows, rows...)
+		return
+	}
+	for i := range rows {
+		b.refs = append(b.refs, unitRef{rows[i].UnitID, rows[i].Key})
+	}
+	b.out <- rows
+}
+
+// stream lets write have the rows while the files are still being read. The
+// returned function says that there are no more and waits for it.
+func (b *build) stream(write func(iter.Seq[validity.Row]) error) (wait func() error) {
+	b.ids, b.out = assigner{}, make(chan []validity.Row, 2*batchFiles)
+	out, done := b.out, make(chan error, 1)
+	go func() {
+		err := write(func(yield func(validity.Row) bool) {
+			for rows := range out {
+				for i := range rows {
+					if !yield(rows[i]) {
+						return
+					}
+				}
+			}
+		})
+		for range out { // after an error nobody must wait to get rid of rows
+		}
+		done <- err
+	}()
+	return func() error {
+		close(out)
+		return <-done
+	}
 }
 
 // finish gives every memory its id, once all files are known, and makes the
 // table of the units. It returns the numbers of the files whose old rows go.
 func (b *build) finish() (*unitTable, []uint32, error) {
+	if b.out != nil {
+		units, err := newUnitTable(b.refs)
+		b.refs = nil
+		return units, nil, err
+	}
 	b.list = append(b.list, b.plan.keep...)
 	b.list = append(b.list, b.plan.redo...)
 	slices.SortFunc(b.list, bySourcePath)

@@ -234,25 +234,34 @@ func (p *plan) inVault(path string) bool {
 // the same however the files came to be as they are. It calls moved for each
 // file whose id changes.
 func assignIDs(list []source, moved func(s *source)) {
-	taken := make(map[string]bool, len(list))
+	ids := make(assigner, len(list))
 	for i := range list {
-		s := &list[i]
-		if s.Skip != "" {
-			continue
-		}
-		id := s.Declared
-		if id == "" || taken[id] {
-			id = memfile.PathID(s.Path)
-		}
-		for n := 2; taken[id]; n++ {
-			id = memfile.PathID(s.Path) + "~" + strconv.Itoa(n)
-		}
-		taken[id] = true
-		if s.ID != id {
-			s.ID = id
-			moved(s)
+		if ids.assign(&list[i]) {
+			moved(&list[i])
 		}
 	}
+}
+
+// An assigner gives ids to files that come in the order of their paths. It holds
+// the ids that are taken.
+type assigner map[string]bool
+
+// assign sets the id of s and reports whether it was another one.
+func (a assigner) assign(s *source) bool {
+	if s.Skip != "" {
+		return false
+	}
+	id := s.Declared
+	if id == "" || a[id] {
+		id = memfile.PathID(s.Path)
+	}
+	for n := 2; a[id]; n++ {
+		id = memfile.PathID(s.Path) + "~" + strconv.Itoa(n)
+	}
+	a[id] = true
+	moved := s.ID != id
+	s.ID = id
+	return moved
 }
 
 // unread returns why the file could not be read, and whether it is gone.

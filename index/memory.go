@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"slices"
 	"strconv"
 	"time"
@@ -90,8 +91,12 @@ func (b *build) memory(ctx context.Context) (_ *generation, err error) {
 		}
 	}()
 	b.spool = newSpool(b.ix.opts.Embedder, "")
+	rest := b.stream(func(rows iter.Seq[validity.Row]) (err error) {
+		g.validity, err = validity.Memory(ctx, rows)
+		return err
+	})
 	g.lexical, err = lexical.Memory(ctx, b.docs(ctx))
-	if err = errors.Join(b.err, err); err != nil {
+	if err = errors.Join(b.err, err, rest()); err != nil {
 		return nil, err
 	}
 	if g.units, _, err = b.finish(); err != nil {
@@ -105,9 +110,6 @@ func (b *build) memory(ctx context.Context) (_ *generation, err error) {
 		return nil, err
 	}
 	if err = g.lexical.Bind(g.units.docs, g.units.len()); err != nil {
-		return nil, err
-	}
-	if g.validity, err = validity.Memory(ctx, slices.Values(b.rows)); err != nil {
 		return nil, err
 	}
 	if b.spool != nil {

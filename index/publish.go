@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -168,8 +169,12 @@ func (w *writer) write(ctx context.Context, b *build) (*manifest, error) {
 		return nil, err
 	}
 	drop := func(file uint32) bool { return b.plan.dropped[file] }
+	rest := func() error { return nil }
+	if b.old == nil {
+		rest = b.stream(func(rows iter.Seq[validity.Row]) error { return w.validity(ctx, "", nil, rows) })
+	}
 	stats, err := lexical.Write(ctx, filepath.Join(w.dir, lexicalName), base, drop, b.docs(ctx))
-	if err = errors.Join(b.err, err); err != nil {
+	if err = errors.Join(b.err, err, rest()); err != nil {
 		return nil, err
 	}
 	units, dropped, err := b.finish()
@@ -177,10 +182,13 @@ func (w *writer) write(ctx context.Context, b *build) (*manifest, error) {
 		return nil, err
 	}
 	parts := []func() error{
-		func() error { return w.validity(ctx, b, dropped) },
 		func() error { return w.vectors(ctx, b, units) },
 		func() error { return w.units(units) },
 		func() error { return w.d.Write(w.name(sourcesName), encodeSources(b.list), filePerm) },
+	}
+	if b.old != nil {
+		old := filepath.Join(b.old.held.dir, validityName)
+		parts = append(parts, func() error { return w.validity(ctx, old, dropped, slices.Values(b.rows)) })
 	}
 	if err := parallel(ctx, len(parts), func(i int) error { return parts[i]() }); err != nil {
 		return nil, err
@@ -196,15 +204,11 @@ func (w *writer) write(ctx context.Context, b *build) (*manifest, error) {
 	return m, w.persist(m.Derived)
 }
 
-func (w *writer) validity(ctx context.Context, b *build, dropped []uint32) error {
+func (w *writer) validity(ctx context.Context, base string, dropped []uint32, rows iter.Seq[validity.Row]) error {
 	if err := w.ix.before("write", w.name(validityName)); err != nil {
 		return err
 	}
-	base := ""
-	if b.old != nil {
-		base = filepath.Join(b.old.held.dir, validityName)
-	}
-	return validity.Write(ctx, filepath.Join(w.dir, validityName), base, dropped, slices.Values(b.rows))
+	return validity.Write(ctx, filepath.Join(w.dir, validityName), base, dropped, rows)
 }
 
 func (w *writer) vectors(ctx context.Context, b *build, units *unitTable) error {
