@@ -62,14 +62,14 @@ var hanVocabulary = sync.OnceValue(func() *hanVocab {
 		}
 	}
 	many, cut, _ := bytes.Cut(hanData[hanIndexes/8:], []byte("\n\n"))
-	v.text = many
+	v.text, v.spans = many, make([]uint32, 0, 4096)
 	for start := 0; start < len(many); {
 		end := bytes.IndexByte(many[start:], '\n')
 		if end < 0 {
 			end = len(many) - start
 		}
 		token := many[start : start+end]
-		v.insert(uint32(start), uint32(start+end))
+		v.insert(start, start+end)
 		last, _ := utf8.DecodeLastRune(token)
 		v.lengths[hanIndex(last)] |= 1 << (len(token) / hanBytes)
 		start += end + 1

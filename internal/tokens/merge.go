@@ -16,16 +16,19 @@ var merges []byte
 // A set finds the tokens of a text by their bytes.
 type set struct {
 	text  []byte
-	spans [][2]uint32 // of each token in text
-	slots []uint16    // open addressing: index in spans + 1, 0 free
+	spans []uint32 // of each token in text: its start and, in the low byte, length
+	slots []uint16 // open addressing: index in spans + 1, 0 free
 }
 
 func newSet(bits int) set { return set{slots: make([]uint16, 1<<bits)} }
 
-func (t *set) token(i int) []byte { return t.text[t.spans[i][0]:t.spans[i][1]] }
+func (t *set) token(i int) []byte {
+	start := t.spans[i] >> 8
+	return t.text[start : start+t.spans[i]&0xff]
+}
 
-func (t *set) insert(start, end uint32) {
-	t.spans = append(t.spans, [2]uint32{start, end})
+func (t *set) insert(start, end int) {
+	t.spans = append(t.spans, uint32(start<<8|(end-start)))
 	mask := uint32(len(t.slots) - 1)
 	slot := hash(string(t.text[start:end])) & mask
 	for t.slots[slot] != 0 {
@@ -67,7 +70,7 @@ const (
 var vocabulary = sync.OnceValue(func() *vocab {
 	n := 256 + (len(merges)-256)/4
 	v := &vocab{set: newSet(16), pairs: make([]uint16, 1<<16)}
-	v.text, v.spans = make([]byte, 0, 8*n), make([][2]uint32, 0, n)
+	v.text, v.spans = make([]byte, 0, 8*n), make([]uint32, 0, n)
 	for rank := range n {
 		start := len(v.text)
 		if rank < 256 {
@@ -77,7 +80,7 @@ var vocabulary = sync.OnceValue(func() *vocab {
 			v.text = append(v.text, v.token(int(m[0])|int(m[1])<<8)...)
 			v.text = append(v.text, v.token(int(m[2])|int(m[3])<<8)...)
 		}
-		v.insert(uint32(start), uint32(len(v.text)))
+		v.insert(start, len(v.text))
 		token := v.text[start:]
 		if len(token) == 2 {
 			v.pairs[int(token[0])<<8|int(token[1])] = uint16(rank + 1)
