@@ -86,7 +86,7 @@ var harmless = sync.OnceValue(func() *regexp.Regexp {
 
 func notPlaceholder(s string) bool {
 	switch strings.ToLower(s) {
-	case "pass", "password", "passwd", "pwd", "secret", "user", "token":
+	case "pass", "password", "passwd", "pwd", "secret", "user", "token", "postgres", "root", "admin", "guest", "test":
 		return false
 	}
 	return !harmless().MatchString(s)

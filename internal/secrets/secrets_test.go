@@ -85,6 +85,8 @@ func TestScanLetsThrough(t *testing.T) {
 		"postgres://user:password@localhost:5432/db",
 		"postgres://$USER:$PASS1@localhost/db",
 		"http://localhost:8080/path?x=1@y",
+		"postgres://postgres:postgres@localhost/db",
+		"the key is set: timezone_key = America/Chicago",
 		"canonical_key: production.region",
 		"supersedes: mem_20250302090000_p1c2d3",
 		"commit 4262815a0b1c2d3e4f5061728394a5b6c7d8e9f0 fixed DEC-0054",

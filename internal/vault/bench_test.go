@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/internal/vault"
 )
 
@@ -35,5 +36,33 @@ func BenchmarkWalk(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// The first create of a process reads the whole vault, later ones what changed.
+func BenchmarkCreate(b *testing.B) {
+	const files = 2000
+	dir := b.TempDir()
+	for i := range files {
+		text := fmt.Sprintf("---\nid: n%d\nsummary: Note %d\n---\nA line of text.\n", i, i)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	v, err := vault.Open(dir, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer v.Close()
+	w, err := v.Writer()
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := vault.NewMemory{Body: "Production runs in eu-central-1."}
+	n.Memory.Category, n.Memory.Summary, n.Memory.Source.Trust = memsearch.CategoryProject, "Production", memsearch.TrustUser
+	for b.Loop() {
+		if _, err := w.Create(b.Context(), n); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
