@@ -70,8 +70,6 @@ type parts struct {
 	lexical, vector, date, exact float64
 }
 
-func (p parts) sum() float64 { return p.lexical + p.vector + p.date + p.exact }
-
 // A fusion scores every unit of a scope.
 type fusion struct {
 	lex   *lexical.Result     // nil: takes no part

@@ -232,7 +232,7 @@ func (s *search) best(n int) []scored {
 func (s *search) firsts(n int, score func(ord uint32) float64) []scored {
 	t := newTop(n, make([]scored, 0, n))
 	for i := range uint32(s.n) {
-		if v := score(i); v > 0 && !s.masked(i) {
+		if v := score(i); t.takes(v) && !s.masked(i) {
 			t.offer(i, v)
 		}
 	}

@@ -25,10 +25,15 @@ type top struct {
 
 func newTop(n int, buf []scored) *top { return &top{n: n, heap: buf[:0]} }
 
+// takes reports whether a unit offered next with score would be kept.
+func (t *top) takes(score float64) bool {
+	return score > 0 && (len(t.heap) < t.n || t.n > 0 && score > t.heap[0].score)
+}
+
 // offer must be called with rising ordinals: a later unit with the score of the
 // worst kept one is worse than it.
 func (t *top) offer(ord uint32, score float64) {
-	if score <= 0 {
+	if !t.takes(score) {
 		return
 	}
 	if len(t.heap) < t.n {
@@ -41,9 +46,6 @@ func (t *top) offer(ord uint32, score float64) {
 			t.heap[i], t.heap[p] = t.heap[p], t.heap[i]
 			i = p
 		}
-		return
-	}
-	if t.n == 0 || score <= t.heap[0].score {
 		return
 	}
 	t.heap[0] = scored{ord, score}
