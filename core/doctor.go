@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memsearch/memsearch/index"
 	"github.com/memsearch/memsearch/internal/memfile"
 	"github.com/memsearch/memsearch/internal/vault"
 )
@@ -148,4 +149,61 @@ func (s *scope) unstamped(ctx context.Context) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// A FixReport says what [Memory.Fix] mended.
+type FixReport struct {
+	Scope   string            `json:"scope"`
+	Stamped map[string]string `json:"stamped"` // path -> new id
+	Refused []string          `json:"refused"` // files that could not be changed, and why
+}
+
+// Fix finishes interrupted writes, brings the catalog up to date and gives every
+// memory whose id is derived from its path an id of its own.
+func (m *Memory) Fix(ctx context.Context) ([]FixReport, error) {
+	done, err := m.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if err := m.mayWrite(); err != nil {
+		return nil, err
+	}
+	out := []FixReport{}
+	for _, s := range m.scopes {
+		r, err := s.fix(ctx)
+		out = append(out, r)
+		if err != nil {
+			return out, fmt.Errorf("fix scope %s: %w", s.name, err)
+		}
+	}
+	return out, nil
+}
+
+func (s *scope) fix(ctx context.Context) (FixReport, error) {
+	r := FixReport{Scope: s.name, Stamped: map[string]string{}, Refused: []string{}}
+	paths, err := s.unstamped(ctx)
+	if err != nil {
+		return r, err
+	}
+	w, err := s.vault.Writer()
+	if err != nil {
+		return r, err
+	}
+	if err := w.Repair(ctx); err != nil {
+		return r, err
+	}
+	for _, p := range paths {
+		id, err := w.StampID(ctx, p)
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
+			r.Refused = append(r.Refused, p+": "+strings.TrimPrefix(refused.Error(), "refuse to "))
+			continue
+		}
+		if err != nil {
+			return r, err
+		}
+		r.Stamped[p] = id
+	}
+	_, err = s.disk.Sync(ctx, index.SyncOptions{Wait: s.core.settings.LockWait})
+	return r, err
 }

@@ -190,13 +190,18 @@ type ListOptions struct {
 	Limit      int
 }
 
-// List returns memories, newest first in each scope.
-func (m *Memory) List(ctx context.Context, o ListOptions) ([]Item, error) {
+func (o ListOptions) filter(now time.Time) validity.ListFilter {
 	f := validity.ListFilter{Statuses: o.Statuses, Categories: o.Categories, Kinds: o.Kinds, Tag: o.Tag, Pinned: o.Pinned, Limit: o.Limit}
-	now := m.now().In(m.settings.Zone)
 	if o.Current {
 		f.CurrentAt = now
 	}
+	return f
+}
+
+// List returns memories, newest first in each scope.
+func (m *Memory) List(ctx context.Context, o ListOptions) ([]Item, error) {
+	now := m.now().In(m.settings.Zone)
+	f := o.filter(now)
 	out := []Item{}
 	err := m.each(ctx, func(s *scope, snap *index.Snapshot) error {
 		rows, err := snap.Validity().List(ctx, f)

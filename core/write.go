@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -106,42 +105,4 @@ func (m *Memory) write(ctx context.Context, scope string, fn func(*vault.Writer)
 	// The memory is safe: whatever the index does, the write has succeeded.
 	_, out.IndexErr = s.disk.Sync(context.WithoutCancel(ctx), index.SyncOptions{Wait: m.settings.LockWait})
 	return out, nil
-}
-
-// Stamp gives every memory whose id is derived from its path an id of its own. It
-// returns path and id of each.
-func (m *Memory) Stamp(ctx context.Context) (map[string]string, error) {
-	if err := m.mayWrite(); err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	var errs []error
-	for _, s := range m.scopes {
-		paths, err := s.unstamped(ctx)
-		if err != nil {
-			return out, fmt.Errorf("scope %s: %w", s.name, err)
-		}
-		if len(paths) == 0 {
-			continue
-		}
-		w, err := s.vault.Writer()
-		if err != nil {
-			return out, fmt.Errorf("scope %s: %w", s.name, err)
-		}
-		for _, p := range paths {
-			if err := ctx.Err(); err != nil {
-				return out, context.Cause(ctx)
-			}
-			id, err := w.StampID(ctx, p)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("stamp %s: %w", p, err))
-				continue
-			}
-			out[p] = id
-		}
-		if _, err := s.disk.Sync(ctx, index.SyncOptions{Wait: m.settings.LockWait}); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return out, errors.Join(errs...)
 }
