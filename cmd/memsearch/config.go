@@ -13,14 +13,12 @@ func (a *app) configCmd() *cobra.Command {
 		Short: "Show the effective settings and where each came from",
 		Long: `Settings come from memsearch.yaml in the user's configuration folder, then from
 the one in the vault, then from MEMSEARCH_<NAME> in the environment (dots become
-underscores), then from flags. An unknown key is an error.`,
+underscores), then from flags. An unknown key is an error.
+
+Exit codes: 0 ok, 1 a setting that is unknown or wrong, 2 usage.`,
 		Args: args(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			places, err := a.places()
-			if err != nil {
-				return err
-			}
-			cfg, err := a.settings(places[0].dir, nil)
+			cfg, err := a.vaultSettings()
 			if err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ func (d *evalData) flags(c *cobra.Command) {
 
 // load reads the data and the model.
 func (d *evalData) load(a *app) (docs []eval.Document, qs []eval.Question, qrels eval.Qrels, o *eval.EngineOptions, err error) {
-	cfg, err := a.settings("", nil)
+	cfg, err := a.settings("")
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}

@@ -18,10 +18,10 @@ func (a *app) indexCmd() *cobra.Command {
 		Long: `Walks the vault, indexes what changed and removes what is gone. Nothing of the
 vault itself is written. recall does the same by itself for few changes.
 
-Exit codes: 0 ok, 1 error, 5 another process is indexing.`,
+Exit codes: 0 ok, 1 error, 2 usage, 5 another process is indexing.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			m, _, err := a.open(c.Context(), nil)
+			m, _, err := a.open(c.Context())
 			if err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ import (
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes away is an error to report
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -36,15 +37,19 @@ func hoist(args []string) []string {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := &app{in: stdin, out: stdout, err: stderr}
+	out := newAnswer(stdout)
+	a := &app{in: stdin, out: out, err: stderr}
 	root := a.root()
 	root.SetArgs(hoist(args))
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if werr := out.flush(); werr != nil {
+		err = werr // whatever the answer was, it did not arrive
+	}
 	if ctx.Err() != nil {
-		return a.fail(&exitErr{code: exitInterrupted, err: errInterrupted})
+		err = &exitErr{code: exitInterrupted, err: errInterrupted}
 	}
 	return a.fail(err)
 }

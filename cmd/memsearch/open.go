@@ -17,13 +17,14 @@ import (
 // commands lists every command in the order of the help.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
-		a.recallCmd(), a.indexCmd(), a.evalCmd(), a.configCmd(),
+		a.recallCmd(), a.rememberCmd(), a.listCmd(), a.showCmd(), a.historyCmd(), a.supersedeCmd(), a.retireCmd(), a.confirmCmd(),
+		a.forgetCmd(), a.indexCmd(), a.statusCmd(), a.doctorCmd(), a.checkCmd(), a.configCmd(), a.exportCmd(), a.importCmd(), a.evalCmd(),
 	}
 }
 
 // open opens the scopes of the command line in the role of a job: whoever runs
 // the command is the user. The returned settings are those of the first scope.
-func (a *app) open(ctx context.Context, flags map[string]string) (*core.Memory, *config.Config, error) {
+func (a *app) open(ctx context.Context) (*core.Memory, *config.Config, error) {
 	places, err := a.places()
 	if err != nil {
 		return nil, nil, err
@@ -34,14 +35,13 @@ func (a *app) open(ctx context.Context, flags map[string]string) (*core.Memory, 
 		fi, err := os.Stat(p.dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil, &exitErr{code: exitFailure, err: fmt.Errorf("open vault %s: %w", p.dir, fs.ErrNotExist),
-				hint: "--vault DIR names a folder of Markdown files; mkdir it to start an empty one"}
+			return nil, nil, &exitErr{code: exitFailure, err: fmt.Errorf("open vault %s: %w", p.dir, fs.ErrNotExist), hint: a.missingHint()}
 		case err != nil:
 			return nil, nil, fmt.Errorf("open vault: %w", err)
 		case !fi.IsDir():
 			return nil, nil, usage("--vault names a folder", "open vault %s: not a folder", p.dir)
 		}
-		cfg, err := a.settings(p.dir, flags)
+		cfg, err := a.settings(p.dir)
 		if err != nil {
 			return nil, nil, &exitErr{code: exitFailure, err: err, hint: "memsearch config lists every setting"}
 		}
@@ -52,4 +52,26 @@ func (a *app) open(ctx context.Context, flags map[string]string) (*core.Memory, 
 	}
 	m, err := core.Open(ctx, scopes, &core.Options{Settings: first, Caller: core.Caller{Role: memsearch.RoleJob}, Logger: a.logger()})
 	return m, first, err
+}
+
+// usesDefault reports whether neither a flag nor the environment names a vault.
+func (a *app) usesDefault() bool { return len(a.vaults) == 0 && os.Getenv("MEMSEARCH_VAULT") == "" }
+
+func (a *app) missingHint() string {
+	if a.usesDefault() {
+		return "there is no vault yet: memsearch remember TEXT makes this one, --vault DIR names another"
+	}
+	return "--vault DIR names a folder of Markdown files; mkdir it to start an empty one"
+}
+
+// makeDefaultVault makes the vault that is used when none is named. A vault that
+// is named must exist: its name may be misspelt.
+func (a *app) makeDefaultVault() error {
+	if !a.usesDefault() {
+		return nil
+	}
+	if err := os.MkdirAll(defaultVault(), 0o700); err != nil {
+		return fmt.Errorf("make vault: %w", err)
+	}
+	return nil
 }

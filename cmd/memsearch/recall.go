@@ -1,12 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -14,20 +8,19 @@ import (
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
-	"github.com/memsearch/memsearch/internal/when"
 )
 
 // recallFlags are the flags of recall as given.
 type recallFlags struct {
-	k, budget                 int
-	now, asOf, since, until   string
-	categories                []string
-	surfaced, tools           []string
-	rerank, format            string
-	session, turn             string
-	request, recent           string
-	explain, strict, noInject bool
-	batch                     string
+	k, budget               int
+	now, asOf, since, until string
+	categories              []string
+	surfaced, tools         []string
+	rerank, format          string
+	session, turn           string
+	request, recent         string
+	explain, strict         bool
+	batch                   string
 }
 
 const recallLong = `Finds the memories that matter for QUERY and packs them under a token budget.
@@ -39,8 +32,8 @@ request, recent, session, turn, now, as_of, since, until, categories, k, budget,
 surfaced, tools) from a file, or from standard input for "-", and prints one JSON
 result a line, in order.
 
-Exit codes: 0 ok, 2 usage (an empty query too), 3 empty, 4 degraded with
---strict, 6 unavailable.`
+Exit codes: 0 ok, 1 error, 2 usage (an empty query or a bad line of a batch too),
+3 empty (not of a batch), 4 degraded with --strict, 6 unavailable.`
 
 func (a *app) recallCmd() *cobra.Command {
 	f := &recallFlags{}
@@ -90,7 +83,7 @@ func (a *app) recallOne(c *cobra.Command, f *recallFlags, text string) error {
 	} else if f.format != "text" && f.format != "context" {
 		return usage("", "format %q is none of text, json, context", f.format)
 	}
-	m, cfg, err := a.open(c.Context(), nil)
+	m, cfg, err := a.open(c.Context())
 	if err != nil {
 		return a.unavailable(f, text, err)
 	}
@@ -125,13 +118,17 @@ func (a *app) unavailable(f *recallFlags, text string, err error) error {
 	}
 	e.code = exitUnavailable
 	if a.json {
-		res := &memsearch.Result{Status: memsearch.StateUnavailable, Reasons: []string{e.Error()}, Hits: []memsearch.Hit{}, Injected: []string{},
-			Already: []string{}, Sources: []string{}, Query: text, SelectedBy: "none", Model: "none", Budget: f.budget, Timings: map[string]float64{}}
-		if perr := a.document(res); perr != nil {
+		if perr := a.document(noAnswer(text, e)); perr != nil {
 			return perr
 		}
 	}
 	return e
+}
+
+// noAnswer is the result of a query that could not be searched for.
+func noAnswer(text string, err error) *memsearch.Result {
+	return &memsearch.Result{Status: memsearch.StateUnavailable, Reasons: []string{err.Error()}, Hits: []memsearch.Hit{}, Injected: []string{},
+		Already: []string{}, Sources: []string{}, Query: text, SelectedBy: "none", Model: "none", Timings: map[string]float64{}}
 }
 
 // exitFor turns a status into an exit code.
@@ -194,140 +191,9 @@ func (f *recallFlags) times(q *memsearch.Query, zone *time.Location) error {
 		}
 		v, err := moment(t.text, zone, t.end)
 		if err != nil {
-			return usage("2026-11-29 or 2026-11-29T10:15:00Z", "--%s: %w", t.flag, err)
+			return usage(momentHint, "--%s: %w", t.flag, err)
 		}
 		*t.at = v
 	}
 	return nil
-}
-
-// moment reads a date or time; with end, a bare date is the end of its day.
-func moment(s string, zone *time.Location, end bool) (time.Time, error) {
-	t, dateOnly, _, ok := when.ParseStamp(s, zone)
-	if !ok {
-		return t, fmt.Errorf("%q is not a date or time", s)
-	}
-	if dateOnly && end {
-		t = t.AddDate(0, 0, 1)
-	}
-	return t, nil
-}
-
-// A batchQuery is one line of a batch.
-type batchQuery struct {
-	Text       string               `json:"text"`
-	Query      string               `json:"query"` // the same as text
-	Request    string               `json:"request"`
-	Recent     string               `json:"recent"`
-	Session    string               `json:"session"`
-	Turn       string               `json:"turn"`
-	Now        string               `json:"now"`
-	AsOf       string               `json:"as_of"`
-	Since      string               `json:"since"`
-	Until      string               `json:"until"`
-	Categories []memsearch.Category `json:"categories"`
-	K          int                  `json:"k"`
-	Budget     int                  `json:"budget"`
-	Surfaced   map[string]string    `json:"surfaced"`
-	Tools      []string             `json:"tools"`
-	Explain    bool                 `json:"explain"`
-}
-
-// maxBatchLine bounds one line of a batch, in bytes.
-const maxBatchLine = 16 << 20
-
-// recallBatch answers every line. A line that is no query gets a result that says
-// so; the others are answered all the same.
-func (a *app) recallBatch(c *cobra.Command, f *recallFlags) error {
-	in := a.in
-	if f.batch != "-" {
-		file, err := os.Open(f.batch)
-		if err != nil {
-			return fmt.Errorf("read batch: %w", err)
-		}
-		defer file.Close()
-		in = file
-	}
-	m, cfg, err := a.open(c.Context(), nil)
-	if err != nil {
-		return a.unavailable(f, "", err)
-	}
-	defer m.Close()
-	base, err := f.query(c, cfg.Zone)
-	if err != nil {
-		return err
-	}
-	sc := bufio.NewScanner(in)
-	sc.Buffer(nil, maxBatchLine)
-	bad := 0
-	for n := 1; sc.Scan(); n++ {
-		if strings.TrimSpace(sc.Text()) == "" {
-			continue
-		}
-		res, err := a.batchLine(c.Context(), m, sc.Bytes(), base, cfg.Zone)
-		if err != nil {
-			if c.Context().Err() != nil {
-				return err
-			}
-			bad++
-			fmt.Fprintf(a.err, "memsearch: line %d: %v\n", n, err)
-			res = &memsearch.Result{Status: memsearch.StateUnavailable, Reasons: []string{err.Error()}, Hits: []memsearch.Hit{}, Injected: []string{},
-				Already: []string{}, Sources: []string{}, SelectedBy: "none", Model: "none", Timings: map[string]float64{}}
-		}
-		if err := a.document(res); err != nil {
-			return err
-		}
-	}
-	if err := sc.Err(); err != nil {
-		return fmt.Errorf("read batch: %w", err)
-	}
-	if bad > 0 {
-		return usage("each line is one JSON object with a text", "%d lines are no queries", bad)
-	}
-	return nil
-}
-
-func (a *app) batchLine(ctx context.Context, m *core.Memory, line []byte, q memsearch.Query, zone *time.Location) (*memsearch.Result, error) {
-	var b batchQuery
-	dec := json.NewDecoder(strings.NewReader(string(line)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&b); err != nil {
-		return nil, fmt.Errorf("read query: %w", err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("read query: more than one JSON value")
-	}
-	if q.Text = b.Text; q.Text == "" {
-		q.Text = b.Query
-	}
-	set := func(at *string, v string) {
-		if v != "" {
-			*at = v
-		}
-	}
-	set(&q.Request, b.Request)
-	set(&q.Recent, b.Recent)
-	set(&q.Session, b.Session)
-	set(&q.Turn, b.Turn)
-	if b.K != 0 {
-		q.K = b.K
-	}
-	if b.Budget != 0 {
-		q.Budget = b.Budget
-	}
-	if b.Categories != nil {
-		q.Categories = b.Categories
-	}
-	if b.Surfaced != nil {
-		q.Surfaced = b.Surfaced
-	}
-	if b.Tools != nil {
-		q.Tools = b.Tools
-	}
-	q.Explain = q.Explain || b.Explain
-	times := recallFlags{now: b.Now, asOf: b.AsOf, since: b.Since, until: b.Until}
-	if err := times.times(&q, zone); err != nil {
-		return nil, err
-	}
-	return m.Recall(ctx, q)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,8 +16,9 @@ import (
 
 // app is what every command needs: its streams and the global flags.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
+	in  io.Reader
+	out *answer
+	err io.Writer
 
 	vaults   []string
 	indexDir string
@@ -44,6 +44,19 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Version:           version(),
+		Args:              cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return c.Help()
+			}
+			hint := "memsearch --help lists the commands"
+			if near := c.SuggestionsFor(words[0]); len(near) > 0 {
+				hint = "did you mean " + strings.Join(near, " or ") + "?"
+			}
+			return usage(hint, "unknown command %q", words[0])
+		},
+		SuggestionsMinimumDistance: 2,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Sprintf("%s --help", c.CommandPath()), "%w", err)
@@ -115,23 +128,28 @@ func defaultVault() string {
 	return filepath.Join(home, ".memsearch", "memory")
 }
 
+// vaultSettings loads the configuration of the vault that is written to.
+func (a *app) vaultSettings() (*config.Config, error) {
+	places, err := a.places()
+	if err != nil {
+		return nil, err
+	}
+	return a.settings(places[0].dir)
+}
+
 func isName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
 }
 
-// settings loads the configuration of the vault in dir; flags are settings
-// given on the command line.
-func (a *app) settings(dir string, flags map[string]string) (*config.Config, error) {
+// settings loads the configuration of the vault in dir.
+func (a *app) settings(dir string) (*config.Config, error) {
 	all := map[string]string{}
 	for k, v := range map[string]string{"index_dir": a.indexDir, "model": a.model, "zone": a.zone} {
 		if v != "" {
 			all[k] = v
 		}
-	}
-	for k, v := range flags {
-		all[k] = v
 	}
 	o := config.Options{VaultDir: dir, Getenv: os.Getenv, Flags: all}
 	if d, err := os.UserConfigDir(); err == nil {
@@ -162,8 +180,8 @@ func (a *app) print(v any, human func(w io.Writer)) error {
 func (a *app) document(v any) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("write answer: %w", err)
 	}
-	return nil
+	return a.out.flush()
 }

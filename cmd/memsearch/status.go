@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memsearch/memsearch/core"
+)
+
+func (a *app) statusCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "What is there and how the index stands to it",
+		Long: `Says for each vault where it is, how many memories it holds, and whether the index
+is equal to the files (state equal), behind (content) or has to be made anew
+(missing, corrupt, version, options, model), and why. It changes nothing.
+
+Exit codes: 0 ok, 1 error.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			m, _, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			defer m.Close()
+			list, err := m.Status(c.Context())
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"scopes": list}, func(w io.Writer) {
+				for _, s := range list {
+					printStatus(w, &s)
+				}
+			})
+		},
+	}
+}
+
+func printStatus(w io.Writer, s *core.Status) {
+	fmt.Fprintf(w, "%s: %s\n", s.Scope, printable(s.Dir))
+	state := s.State
+	if s.Reason != "" {
+		state += ", " + s.Reason
+	}
+	fmt.Fprintf(w, "  index     %s: %s\n", printable(s.IndexDir), printable(state))
+	fmt.Fprintf(w, "  memories  %d as %d units", s.Memories, s.Units)
+	for _, part := range []string{counts(s.Statuses), counts(s.Categories)} {
+		if part != "" {
+			fmt.Fprintf(w, "; %s", part)
+		}
+	}
+	fmt.Fprintf(w, "\n  model     %s\n  mode      %s\n  zone      %s\n", printable(s.Model), s.Mode, s.Zone)
+}
+
+func counts[K ~string](m map[K]int) string {
+	var out []string
+	for _, k := range sortedKeys(m) {
+		name := string(k)
+		if name == "" {
+			name = "no category"
+		}
+		out = append(out, fmt.Sprintf("%d %s", m[k], name))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (a *app) checkCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Do index, files and catalog agree?",
+		Long: `Reads every file again and compares it with the index, by content, and the catalog
+block of MEMORY.md with the memories. It changes nothing.
+
+Exit codes: 0 they agree, 1 they do not, or another error.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			m, _, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			defer m.Close()
+			list, err := m.Check(c.Context())
+			if err != nil {
+				return err
+			}
+			err = a.print(map[string]any{"scopes": list}, func(w io.Writer) {
+				for _, r := range list {
+					printCheck(w, &r)
+				}
+			})
+			if err != nil {
+				return err
+			}
+			return checkErr(list)
+		},
+	}
+}
+
+func printCheck(w io.Writer, r *core.CheckReport) {
+	verdict := "clean"
+	if !r.Clean {
+		verdict = "not clean"
+	}
+	fmt.Fprintf(w, "%s: %s; index is %s with %d files, %d units, %d vectors\n", r.Scope, verdict, r.State, r.Files, r.Units, r.Vectors)
+	for _, d := range r.Differences {
+		fmt.Fprintf(w, "  %s\n", printable(d))
+	}
+	if r.CatalogStale {
+		fmt.Fprintln(w, "  MEMORY.md: the catalog block does not say what the files say")
+	}
+}
+
+// checkErr says how to mend what does not agree.
+func checkErr(list []core.CheckReport) error {
+	index, catalog := false, false
+	for _, r := range list {
+		catalog = catalog || r.CatalogStale
+		index = index || !r.Clean && (len(r.Differences) > 0 || !r.CatalogStale)
+	}
+	var hints []string
+	if index {
+		hints = append(hints, "memsearch index brings the index up to the files")
+	}
+	if catalog {
+		hints = append(hints, "memsearch doctor --fix writes the catalog anew")
+	}
+	if hints == nil {
+		return nil
+	}
+	return &exitErr{code: exitFailure, err: fmt.Errorf("index, files and catalog do not agree"), hint: strings.Join(hints, "; ")}
+}
