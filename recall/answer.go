@@ -181,6 +181,7 @@ func (r *recalling) collect(ctx context.Context, c *collector) error {
 	}
 	if best < r.engine.opts.Floor && len(c.hits) > 0 && !(c.judge.matched && len(r.ask.text) > longText) {
 		r.empty = ReasonFloor
+		r.res.Confidence = max(r.res.Confidence, best)
 		c.dropped[dropFloor] += len(c.hits)
 		c.hits = nil
 	}
@@ -192,7 +193,10 @@ func (r *recalling) collect(ctx context.Context, c *collector) error {
 func (r *recalling) settle(hits int) {
 	res := r.res
 	switch {
-	case r.failed > 0 && r.failed == len(r.engine.scopes):
+	case len(r.engine.scopes) == 0:
+		res.Status = memsearch.StateUnavailable
+		r.reason("there is no scope to search")
+	case r.failed == len(r.engine.scopes):
 		res.Status = memsearch.StateUnavailable
 	case r.degraded:
 		res.Status = memsearch.StateDegraded
@@ -220,7 +224,9 @@ func (r *recalling) settle(hits int) {
 func (r *recalling) fill(hits []hit) {
 	for i := range hits {
 		h := &hits[i]
-		r.res.Confidence = max(r.res.Confidence, h.confidence*flag(i == 0))
+		if i == 0 {
+			r.res.Confidence = h.confidence
+		}
 		r.res.Hits = append(r.res.Hits, h.public(r.engine.scopes[h.scope].Name, r.ask.Explain))
 		if !slices.Contains(r.res.Sources, h.row.Path) {
 			r.res.Sources = append(r.res.Sources, h.row.Path)

@@ -283,6 +283,12 @@ func TestFailingScopeCostsOnlyItself(t *testing.T) {
 	}
 }
 
+func TestNoScope(t *testing.T) {
+	if res := ask(t, engine(nil), memsearch.Query{Text: "kite"}); res.Status != memsearch.StateUnavailable || len(res.Reasons) != 1 {
+		t.Errorf("status %s, reasons %q", res.Status, res.Reasons)
+	}
+}
+
 func TestDeadline(t *testing.T) {
 	f := newFake(note{id: "a", text: "red kite", cos: .4})
 	f.block["vector"] = make(chan struct{})
