@@ -123,7 +123,9 @@ func (t *tokenizer) plain(w []byte, weight float32) {
 const (
 	maxWord     = 64
 	maxCompound = 512
-	minCaps     = 5 // letters of a word in capitals that may be an error code
+	hanWeight   = .5 // what one Chinese character counts beside its bigrams
+	hanStop     = .1 // what a particle counts, and two of them together
+	minCaps     = 5  // letters of a word in capitals that may be an error code
 )
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -187,10 +189,22 @@ func (t *tokenizer) unspaced(text string, i int) int {
 	for i := range runes {
 		from, to := t.at[i], t.at[i+1]
 		if r, _ := utf8.DecodeRune(t.buf[from:to]); isHan(r) || runes == 1 {
-			t.emit(token{text: t.buf[from:to], kind: KindHan})
+			tok := token{text: t.buf[from:to], kind: KindHan}
+			if isHanStop(r) {
+				tok.weight = hanStop
+			} else if runes > 1 {
+				tok.weight = hanWeight
+			}
+			t.emit(tok)
 		}
 		if i+2 < len(t.at) {
-			t.emit(token{text: t.buf[from:t.at[i+2]], kind: KindBigram, optional: true})
+			tok := token{text: t.buf[from:t.at[i+2]], kind: KindBigram, optional: true}
+			if r, _ := utf8.DecodeRune(t.buf[from:to]); isHanStop(r) {
+				if r, _ := utf8.DecodeRune(t.buf[to:t.at[i+2]]); isHanStop(r) {
+					tok.weight = hanStop
+				}
+			}
+			t.emit(tok)
 		}
 	}
 	return n

@@ -11,7 +11,11 @@ type Key uint64
 // Size is the length of an encoded key in bytes.
 const Size = 8
 
-// Make returns the key of a chunk. Chunk 0 stands for the whole unit.
+// Whole is the chunk number of the whole text of a unit that is also indexed in
+// pieces. Its pieces are chunks 1, 2, …; a unit without pieces is chunk 0 alone.
+const Whole = 0xffff
+
+// Make returns the key of a chunk. Chunk 0 stands for the unit.
 func Make(file uint32, unit, chunk uint16) Key {
 	return Key(file)<<32 | Key(unit)<<16 | Key(chunk)
 }
@@ -25,7 +29,7 @@ func (k Key) Unit() uint16 { return uint16(k >> 16) }
 // Chunk returns the number of the chunk in its unit.
 func (k Key) Chunk() uint16 { return uint16(k) }
 
-// UnitKey returns the key of the whole unit.
+// UnitKey returns the key of the unit, which is that of its chunk 0.
 func (k Key) UnitKey() Key { return k &^ 0xffff }
 
 // Append appends k to dst as eight bytes that sort as keys do.

@@ -37,8 +37,10 @@ type segInfo struct {
 	Docs    int    `json:"docs"`
 	Dead    int    `json:"dead"`
 	Deleted []byte `json:"deleted,omitempty"` // roaring bitmap of document numbers
+	Whole   []byte `json:"whole,omitempty"`   // of those whose chunk is key.Whole
 
 	deleted *roaring.Bitmap
+	whole   *roaring.Bitmap
 	table   *table // once it is needed
 }
 
@@ -58,10 +60,15 @@ func readList(dir string) (*list, error) {
 	}
 	for i := range l.Segments {
 		s := &l.Segments[i]
-		if len(s.Deleted) > 0 {
-			s.deleted = roaring.New()
-			if _, err := s.deleted.FromBuffer(s.Deleted); err != nil {
-				return nil, fmt.Errorf("%w: deleted documents: %w", ErrCorrupt, err)
+		for _, b := range []struct {
+			raw []byte
+			to  **roaring.Bitmap
+		}{{s.Deleted, &s.deleted}, {s.Whole, &s.whole}} {
+			if len(b.raw) > 0 {
+				*b.to = roaring.New()
+				if err := (*b.to).UnmarshalBinary(b.raw); err != nil {
+					return nil, fmt.Errorf("%w: document numbers: %w", ErrCorrupt, err)
+				}
 			}
 		}
 		if filepath.Base(s.Name) != s.Name || s.Docs < 0 || s.Dead < 0 || s.Dead > s.Docs {
@@ -75,14 +82,20 @@ func (l *list) write(dir string) error {
 	l.Version, l.Analysis = formatVersion, analysis.Version
 	for i := range l.Segments {
 		s := &l.Segments[i]
-		s.Deleted = nil
-		if s.Dead > 0 {
-			s.deleted.RunOptimize()
-			b, err := s.deleted.ToBytes()
-			if err != nil {
-				return fmt.Errorf("write deleted documents: %w", err)
+		for _, b := range []struct {
+			from *roaring.Bitmap
+			raw  *[]byte
+		}{{s.deleted, &s.Deleted}, {s.whole, &s.Whole}} {
+			*b.raw = nil
+			if b.from == nil || b.from.IsEmpty() {
+				continue
 			}
-			s.Deleted = b
+			b.from.RunOptimize()
+			raw, err := b.from.ToBytes()
+			if err != nil {
+				return fmt.Errorf("write document numbers: %w", err)
+			}
+			*b.raw = raw
 		}
 	}
 	b, err := json.Marshal(l)
@@ -107,6 +120,20 @@ const (
 	tableMagic = "msdocs1\n"
 	tableRow   = key.Size + 4*analysis.NumFields
 )
+
+// whole returns the numbers of the documents that are whole texts, or nil.
+func (t *table) whole() *roaring.Bitmap {
+	var b *roaring.Bitmap
+	for n, k := range t.keys {
+		if k.Chunk() == key.Whole {
+			if b == nil {
+				b = roaring.New()
+			}
+			b.Add(uint32(n))
+		}
+	}
+	return b
+}
 
 func (t *table) write(path string) error {
 	b := make([]byte, 0, len(tableMagic)+len(t.keys)*tableRow)

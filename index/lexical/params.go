@@ -10,20 +10,26 @@ import "github.com/memsearch/memsearch/index/analysis"
 //	ideal    = 1e-6 + sum over terms t of w(t) * count(t) * idf(t) * (k1 + 1)
 //
 // df counts live documents that hold t in any field, N all of them, and avg(f)
-// is over those in which the field has terms. w is [analysis.Term.Weight]; stop
-// words have 0, unless a query has nothing else. Optional terms that no document
-// holds are left out of the ideal.
+// is over those in which the field has terms. Whole texts of units that are also
+// indexed in pieces (chunk number key.Whole) are left out of df and N and have averages of
+// their own; such a unit scores Mix times its whole text and 1 - Mix times its
+// best piece. w is [analysis.Term.Weight]; stop words have 0, unless a query has
+// nothing else. Optional terms that no document holds are left out of the ideal.
 type Params struct {
 	K1     float64
 	B      [analysis.NumFields]float64
+	HanB   float64 // b of every field for queries with characters of scripts without spaces
+	Mix    float64
 	Weight [analysis.NumFields]float64
 }
 
 // DefaultParams are the weights that were best on the development sets.
 var DefaultParams = Params{
-	K1:     .9,
+	K1:     1,
 	B:      [analysis.NumFields]float64{.4, .4, .4, .4, .4, .4},
-	Weight: [analysis.NumFields]float64{1, 1, 1, 1, 1, 1},
+	HanB:   .75,
+	Mix:    .5,
+	Weight: [analysis.NumFields]float64{2, 1, 1, 1, 1, 1},
 }
 
 // MaxExact is the largest number of units an identifier may stand in to say

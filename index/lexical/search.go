@@ -24,9 +24,11 @@ type cursor struct {
 	dicts  [][analysis.NumFields]segment.TermDictionary // by segment; nil: not looked up yet
 	list   segment.PostingsList
 	it     segment.PostingsIterator
-	norm   [analysis.NumFields]float64 // b / average length
-	tf     []float32                   // of the term at hand
-	seen   []uint32                    // documents that hold it
+	norm   [2][analysis.NumFields]float64 // b / average length; of documents, of whole texts
+	b      [analysis.NumFields]float64
+	whole  []uint8   // 1: the document is a whole text
+	tf     []float32 // of the term at hand
+	seen   []uint32  // documents that hold it
 	score  []float64
 	mass   []float64
 	groups map[int]bool // identifiers that were found
@@ -49,8 +51,10 @@ func (r *Reader) Search(ctx context.Context, text string, p *Params) (res *Resul
 		p = &DefaultParams
 	}
 	res = &Result{Score: make([]float32, r.n), Mass: make([]float32, r.n)}
-	c := r.cursor(p)
 	q := analysis.Parse(text)
+	c := r.cursor(p, slices.ContainsFunc(q.Terms, func(t analysis.Term) bool {
+		return t.Kind == analysis.KindHan || t.Kind == analysis.KindBigram
+	}))
 	onlyStop := !slices.ContainsFunc(q.Terms, func(t analysis.Term) bool { return t.Kind != analysis.KindStop })
 	var total float64
 	for _, t := range q.Terms {
@@ -80,22 +84,36 @@ func (r *Reader) Search(ctx context.Context, text string, p *Params) (res *Resul
 
 // cursor returns a clean cursor. One that a failed search left dirty is not put
 // back.
-func (r *Reader) cursor(p *Params) *cursor {
+func (r *Reader) cursor(p *Params, han bool) *cursor {
 	c, _ := r.pool.Get().(*cursor)
 	if c == nil {
 		c = &cursor{r: r, dicts: make([][analysis.NumFields]segment.TermDictionary, len(r.segs)),
-			tf: make([]float32, r.docs), score: make([]float64, r.docs), mass: make([]float64, r.docs), groups: map[int]bool{}}
+			whole: make([]uint8, r.docs), tf: make([]float32, r.docs), score: make([]float64, r.docs), mass: make([]float64, r.docs), groups: map[int]bool{}}
+		for _, d := range r.whole {
+			c.whole[d] = 1
+		}
 	}
 	c.p = p
 	clear(c.groups)
 	c.exact = c.exact[:0]
-	for f := range c.norm {
-		c.norm[f] = 0
-		if n := r.list.Stats.Len[f]; n > 0 {
-			c.norm[f] = p.B[f] * float64(r.list.Stats.Has[f]) / float64(n)
+	for f := range fieldNames {
+		c.b[f] = p.B[f]
+		if han {
+			c.b[f] = p.HanB
 		}
+		st := &r.list.Stats
+		c.norm[0][f] = c.b[f] * inverseMean(st.Has[f], st.Len[f])
+		c.norm[1][f] = c.b[f] * inverseMean(st.Whole.Has[f], st.Whole.Len[f])
 	}
 	return c
+}
+
+// inverseMean returns n / sum, the inverse of a mean length, 0 when there is none.
+func inverseMean(n, sum int64) float64 {
+	if sum == 0 {
+		return 0
+	}
+	return float64(n) / float64(sum)
 }
 
 // term adds the scores of one query term.
@@ -125,7 +143,9 @@ func (c *cursor) term(t analysis.Term) (TermStat, error) {
 			st.Fuzzy = append(st.Fuzzy, v.text)
 		}
 	}
-	st.DF = len(c.seen)
+	for _, d := range c.seen {
+		st.DF += 1 - int(c.whole[d])
+	}
 	st.IDF = idf(c.r.list.Stats.Docs, st.DF)
 	gain := float64(t.Weight) * float64(t.Count) * st.IDF
 	for _, d := range c.seen {
@@ -205,7 +225,7 @@ func (c *cursor) field(i int, s *readSegment, f int, v variant) error {
 		if c.tf[n] == 0 {
 			c.seen = append(c.seen, n)
 		}
-		c.tf[n] += float32(w * float64(z.Frequency()) / (1 - c.p.B[f] + c.norm[f]*float64(z.NormUint64())))
+		c.tf[n] += float32(w * float64(z.Frequency()) / (1 - c.b[f] + c.norm[c.whole[n]][f]*float64(z.NormUint64())))
 	}
 }
 
@@ -221,10 +241,11 @@ func (c *cursor) dict(i, f int) (segment.TermDictionary, error) {
 	return d, nil
 }
 
-// collect keeps the best document of every unit and cleans the arrays.
+// collect keeps the best document of every unit, mixes whole texts in, and cleans
+// the arrays.
 func (c *cursor) collect(res *Result, total float64) {
 	for d, s := range c.score {
-		if s == 0 {
+		if s == 0 || c.whole[d] != 0 {
 			continue
 		}
 		u := c.r.units[d]
@@ -233,5 +254,14 @@ func (c *cursor) collect(res *Result, total float64) {
 			res.Score[u], res.Mass[u] = score, mass
 		}
 		c.score[d], c.mass[d] = 0, 0
+	}
+	mix := float32(c.p.Mix)
+	for _, d := range c.r.whole {
+		if s := c.score[d]; s > 0 {
+			u := c.r.units[d]
+			res.Score[u] += mix * (float32(s) - res.Score[u])
+			res.Mass[u] += mix * (float32(c.mass[d]/total) - res.Mass[u])
+			c.score[d], c.mass[d] = 0, 0
+		}
 	}
 }
