@@ -343,131 +343,6 @@ func TestRename(t *testing.T) {
 	clean(t, f.ix)
 }
 
-// TestMemory indexes documents that are no files.
-func TestMemory(t *testing.T) {
-	docs := []index.Document{
-		{ID: "D1:1", Title: "Session 1", Text: "Caroline went to the support group", CreatedAt: time.Date(2023, 5, 8, 13, 56, 0, 0, time.UTC)},
-		{ID: "D1:2", Text: "Melanie painted a sunrise", CreatedAt: time.Date(2023, 5, 9, 0, 0, 0, 0, time.UTC)},
-		{Path: "n.md", Raw: []byte("---\nid: mem_n\n---\nA note about gardening\n")},
-	}
-	ix, err := index.Memory(t.Context(), docs, &index.Options{Embedder: model(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ix.Close()
-	for query, want := range map[string]string{"support group": "D1:1", "sunrise": "D1:2", "gardening": "mem_n", "9 May 2023": "D1:2"} {
-		if got := lexicalIDs(t, ix, query); len(got) == 0 || got[0] != want {
-			t.Errorf("%q finds %q, want %s first", query, got, want)
-		}
-	}
-	s := snapshot(t, ix)
-	defer s.Close()
-	day := memsearch.Span{From: time.Date(2023, 5, 8, 0, 0, 0, 0, time.UTC), Until: time.Date(2023, 5, 9, 0, 0, 0, 0, time.UTC)}
-	hits, err := s.Temporal(t.Context(), []memsearch.Span{day}, 0)
-	if err != nil || len(hits) != 1 || s.UnitID(hits[0].Ord) != "D1:1" {
-		t.Errorf("Temporal = %v, %v", hits, err)
-	}
-	ord, _ := s.Ordinal("D1:2")
-	rows, err := s.Records(t.Context(), []uint32{ord})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := s.Text(t.Context(), rows[0]); text != docs[1].Text || err != nil {
-		t.Errorf("Text = %q, %v", text, err)
-	}
-	clean(t, ix)
-}
-
-// TestMemorySync follows edits without a directory.
-func TestMemorySync(t *testing.T) {
-	f := newFixture(t, small, &index.Options{Embedder: model(t), InMemory: true})
-	if s, _, err := f.ix.State(t.Context()); s != index.StateMissing || err != nil {
-		t.Errorf("State = %v, %v", s, err)
-	}
-	f.sync()
-	if r := f.sync(); r.Published {
-		t.Errorf("sync without changes: %+v", r)
-	}
-	s := snapshot(t, f.ix)
-	f.write("new.md", "A note about gardening\n")
-	if r := f.sync(); !r.Published || r.Added != 1 || r.Generation != 2 {
-		t.Errorf("sync: %+v", r)
-	}
-	if _, err := s.Lexical(t.Context(), "region"); err != nil {
-		t.Errorf("old snapshot: %v", err)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if got := lexicalIDs(t, f.ix, "gardening"); len(got) != 1 {
-		t.Errorf("gardening finds %q", got)
-	}
-	if _, err := os.Stat(filepath.Join(f.dir, ".memsearch")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("index directory: %v", err)
-	}
-}
-
-// TestForget looks for a canary before and after.
-func TestForget(t *testing.T) {
-	canary := "---\nid: mem_secret\nsummary: Project Zanzibarquartz launch\ntags: [zanzibarquartz]\n---\nThe zanzibarquartz launch code is 8841-quokka.\n"
-	for _, memory := range []bool{false, true} {
-		t.Run(fmt.Sprint("memory=", memory), func(t *testing.T) {
-			f := newFixture(t, small, &index.Options{Embedder: model(t), InMemory: memory})
-			f.write("secret.md", canary)
-			f.write("other.md", "The launch was in November.\n")
-			f.sync()
-			f.write("other.md", "The launch was in December.\n")
-			f.sync()
-			f.remove("secret.md")
-			r, err := f.ix.Forget(t.Context(), index.ForgetOptions{Texts: []string{canary}, Wait: time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Before.Terms == 0 || r.Before.Vectors == 0 || !memory && len(r.Before.Files) == 0 {
-				t.Errorf("the search is blind: %+v", r.Before)
-			}
-			if !r.Clean() {
-				t.Errorf("left: %+v, held %v", r.After, r.Held)
-			}
-			clean(t, f.ix)
-			if memory {
-				return
-			}
-			for name, content := range tree(t, filepath.Join(f.dir, ".memsearch")) {
-				for _, word := range []string{"zanzibarquartz", "Zanzibarquartz", "quokka", "mem_secret"} {
-					if strings.Contains(content, word) {
-						t.Errorf("%s holds %q", name, word)
-					}
-				}
-			}
-			tidy(t, f.dir)
-		})
-	}
-}
-
-// TestForgetNamesReaders reports a generation that somebody still reads.
-func TestForgetNamesReaders(t *testing.T) {
-	f := newFixture(t, small, nil)
-	f.sync()
-	other := f.open(nil)
-	s := snapshot(t, other)
-	f.remove("old.md")
-	r, err := f.ix.Forget(t.Context(), index.ForgetOptions{Texts: []string{small["old.md"]}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff([]int{1}, r.Held); d != "" || r.Clean() {
-		t.Errorf("held (-want +got):\n%s", d)
-	}
-	if err := errors.Join(s.Close(), other.Close()); err != nil {
-		t.Fatal(err)
-	}
-	r, err = f.ix.Forget(t.Context(), index.ForgetOptions{Texts: []string{small["old.md"]}})
-	if err != nil || !r.Clean() {
-		t.Errorf("after the reader left: %+v, %v", r, err)
-	}
-}
-
 // TestCheckFinds makes the index disagree with the files in every way.
 func TestCheckFinds(t *testing.T) {
 	f := newFixture(t, small, nil)
@@ -529,4 +404,50 @@ func TestGivenVaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCatalogFollowsFiles reads a MEMORY.md again when a file that it links to
+// comes or goes: a line that leads to a file is a catalog line, any other is a
+// fact.
+func TestCatalogFollowsFiles(t *testing.T) {
+	f := newFixture(t, map[string]string{
+		"MEMORY.md": "# Memory\n\n- [Quinces](quince.md): how to cook quinces\n- Persimmons are ripe in November\n",
+	}, nil)
+	f.sync()
+	if got := lexicalIDs(t, f.ix, "quinces"); len(got) != 1 {
+		t.Errorf("without the file quinces finds %q", got)
+	}
+	f.write("quince.md", "Boil them for an hour.\n")
+	if r := f.sync(); r.Added != 1 || r.Changed != 0 {
+		t.Errorf("sync: %+v", r)
+	}
+	clean(t, f.ix)
+	for _, id := range lexicalIDs(t, f.ix, "cook") {
+		t.Errorf("the catalog line is found as %s", id)
+	}
+	f.remove("quince.md")
+	f.sync()
+	clean(t, f.ix)
+	if got := lexicalIDs(t, f.ix, "cook"); len(got) != 1 {
+		t.Errorf("after the file went cook finds %q", got)
+	}
+}
+
+// TestVaultUnreadable does not take a vault that cannot be listed for an index
+// that cannot be written.
+func TestVaultUnreadable(t *testing.T) {
+	ix, err := index.Open(t.TempDir(), &lost{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	if _, err := ix.Sync(t.Context(), index.SyncOptions{}); !errors.Is(err, fs.ErrPermission) || errors.Is(err, index.ErrReadOnly) {
+		t.Errorf("Sync = %v", err)
+	}
+}
+
+type lost struct{ fakeSource }
+
+func (*lost) Walk(context.Context) ([]vault.Entry, []vault.Skip, error) {
+	return nil, nil, fs.ErrPermission
 }

@@ -27,6 +27,7 @@ type plan struct {
 	dropped map[uint32]bool
 
 	added, changed, removed int
+	reread                  int // fresh files that are as they were; something else changed their meaning
 	refreshed               int // kept files that look different and are not
 }
 
@@ -34,7 +35,7 @@ type plan struct {
 func (p *plan) changes() int { return p.added + p.changed + p.removed + len(p.redo) }
 
 // idle reports whether there is nothing to write.
-func (p *plan) idle() bool { return p.changes()+p.refreshed == 0 }
+func (p *plan) idle() bool { return p.changes()+p.reread+p.refreshed == 0 }
 
 // The racy windows: a file that changed within this time before it was read may
 // be changed again without its times moving. Where times have digits below the
@@ -197,7 +198,7 @@ func (p *plan) again(which func(*source) bool) {
 		}
 		p.drop(s)
 		p.fresh = append(p.fresh, s.entry())
-		p.changed++
+		p.reread++
 		return true
 	}
 	p.keep = slices.DeleteFunc(p.keep, move)

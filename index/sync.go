@@ -68,7 +68,7 @@ func (ix *Index) Sync(ctx context.Context, o SyncOptions) (*SyncReport, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("sync index: %w", unwritable(err))
+			return nil, fmt.Errorf("sync index: %w", err)
 		}
 		return r, nil
 	}
@@ -81,7 +81,6 @@ type job struct {
 	base   *generation // cur, when the plan builds on it
 	state  State
 	reason string
-	retry  int // files that are in the plan only because their vectors are missing
 }
 
 func (j *job) close() error { return j.cur.unref() }
@@ -154,10 +153,8 @@ func (ix *Index) retryVectors(ctx context.Context, j *job) error {
 		}
 		break
 	}
-	before := j.plan.changed
 	j.plan.again(func(s *source) bool { return waiting[s.File] })
 	j.plan.sort()
-	j.retry = j.plan.changed - before
 	return nil
 }
 
@@ -172,11 +169,11 @@ func (ix *Index) syncDisk(ctx context.Context, o SyncOptions) (_ *SyncReport, er
 	}
 	lock, waited, err := ix.lock(ctx, o.Wait)
 	if err != nil {
-		return nil, err
+		return nil, unwritable(err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	// What was looked at may be history by now.
-	if p, perr := readPointer(ix.dir); waited || perr == nil && j.cur != nil && p != j.cur.held.pointer {
+	if waited || j.overtaken(ix.dir) {
 		again, err := ix.look(ctx, o.Rebuild)
 		if err != nil {
 			return nil, err
@@ -189,7 +186,21 @@ func (ix *Index) syncDisk(ctx context.Context, o SyncOptions) (_ *SyncReport, er
 			return r, nil
 		}
 	}
-	return ix.publish(ctx, j, o)
+	r, err := ix.publish(ctx, j, o)
+	return r, unwritable(err)
+}
+
+// overtaken reports whether another generation than the one that was looked at
+// is current.
+func (j *job) overtaken(dir string) bool {
+	p, err := readPointer(dir)
+	if err != nil {
+		return false // nothing readable has come
+	}
+	if j.cur == nil {
+		return j.state == StateMissing && p.gen != 0
+	}
+	return p != j.cur.held.pointer
 }
 
 // enough returns the report of a sync that has nothing to write.
@@ -214,7 +225,7 @@ func (j *job) report(g *generation, published bool) *SyncReport {
 		Skips: append([]vault.Skip(nil), j.plan.skips...),
 	}
 	if published {
-		r.Added, r.Changed, r.Removed = j.plan.added, j.plan.changed+len(j.plan.redo)-j.retry, j.plan.removed
+		r.Added, r.Changed, r.Removed = j.plan.added, j.plan.changed+len(j.plan.redo), j.plan.removed
 	}
 	// Sources were read for the comparison, or written a moment ago.
 	list, err := g.sources()
