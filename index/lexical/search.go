@@ -55,24 +55,9 @@ func (r *Reader) Search(ctx context.Context, text string, p *Params) (res *Resul
 	c := r.cursor(p, slices.ContainsFunc(q.Terms, func(t analysis.Term) bool {
 		return t.Kind == analysis.KindHan || t.Kind == analysis.KindBigram
 	}))
-	onlyStop := !slices.ContainsFunc(q.Terms, func(t analysis.Term) bool { return t.Kind != analysis.KindStop })
-	var total float64
-	for _, t := range q.Terms {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if t.Kind == analysis.KindStop && !onlyStop {
-			res.Terms = append(res.Terms, TermStat{Text: t.Text, Kind: t.Kind})
-			continue
-		}
-		st, err := c.term(t)
-		if err != nil {
-			return nil, err
-		}
-		res.Terms = append(res.Terms, st)
-		if st.DF > 0 || !t.Optional {
-			total += float64(t.Weight) * float64(t.Count) * st.IDF
-		}
+	total, err := c.terms(ctx, q.Terms, res)
+	if err != nil {
+		return nil, err
 	}
 	res.Ideal = 1e-6 + total*(p.K1+1)
 	c.collect(res, total)
@@ -80,6 +65,37 @@ func (r *Reader) Search(ctx context.Context, text string, p *Params) (res *Resul
 	res.Exact = slices.Compact(slices.Clone(c.exact))
 	r.pool.Put(c)
 	return res, nil
+}
+
+// terms scores the terms and returns the idf mass of the query. Stop words come
+// last and count only in documents that hold something else as well: alone they
+// are no match.
+func (c *cursor) terms(ctx context.Context, terms []analysis.Term, res *Result) (total float64, err error) {
+	res.Terms = make([]TermStat, len(terms))
+	isStop := func(t analysis.Term) bool { return t.Kind == analysis.KindStop }
+	onlyStop := !slices.ContainsFunc(terms, func(t analysis.Term) bool { return !isStop(t) })
+	for _, stop := range []bool{false, true} {
+		for i, t := range terms {
+			if isStop(t) != stop {
+				continue
+			}
+			if ctx.Err() != nil {
+				return 0, context.Cause(ctx)
+			}
+			if stop && !onlyStop {
+				res.Terms[i], err = c.stopWord(t)
+			} else {
+				res.Terms[i], err = c.term(t)
+			}
+			if err != nil {
+				return 0, err
+			}
+			if st := res.Terms[i]; !(stop && !onlyStop) && (st.DF > 0 || !t.Optional) {
+				total += float64(t.Weight) * float64(t.Count) * st.IDF
+			}
+		}
+	}
+	return total, nil
 }
 
 // cursor returns a clean cursor. One that a failed search left dirty is not put
@@ -159,6 +175,49 @@ func (c *cursor) term(t analysis.Term) (TermStat, error) {
 		c.identify()
 	}
 	return st, nil
+}
+
+// stopWord adds what a stop word counts in documents that already have a score.
+// One that stands in a large share of all documents tells too little for the
+// time that reading its postings takes.
+func (c *cursor) stopWord(t analysis.Term) (TermStat, error) {
+	st := TermStat{Text: t.Text, Kind: t.Kind}
+	n, err := c.count(t.Text)
+	if err != nil || c.p.Stop == 0 || float64(n) > maxStopShare*float64(c.r.list.Stats.Docs) {
+		return st, err
+	}
+	c.seen = c.seen[:0]
+	if err := c.postings([]variant{{t.Text, 1}}); err != nil {
+		return st, err
+	}
+	for _, d := range c.seen {
+		st.DF += 1 - int(c.whole[d])
+	}
+	gain := c.p.Stop * float64(t.Weight) * float64(t.Count) * idf(c.r.list.Stats.Docs, st.DF)
+	for _, d := range c.seen {
+		if tf := float64(c.tf[d]); c.score[d] > 0 {
+			c.score[d] += gain * tf * (c.p.K1 + 1) / (c.p.K1 + tf)
+		}
+		c.tf[d] = 0
+	}
+	return st, nil
+}
+
+// count returns in how many fields of live documents a term stands.
+func (c *cursor) count(term string) (n uint64, err error) {
+	for i, s := range c.r.segs {
+		for f := range fieldNames {
+			d, err := c.dict(i, f)
+			if err != nil {
+				return 0, err
+			}
+			if c.list, err = d.PostingsList([]byte(term), s.deleted, c.list); err != nil {
+				return 0, fmt.Errorf("read postings: %w", err)
+			}
+			n += c.list.Count()
+		}
+	}
+	return n, nil
 }
 
 // identify notes the units of the term at hand when they are few.
