@@ -154,6 +154,8 @@ func FuzzIndexFiles(f *testing.F) {
 	table.docs = []uint32{0, noUnit, 1}
 	f.Add(table.encode())
 	f.Add(pointer{gen: 1}.encode())
+	// Ends within the second of its tables.
+	f.Add([]byte("MSUNITS\n\x01\x00\x00\x00\x02\x00\x00\x00000000000000000000000000"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if list, err := decodeSources(b); err == nil {
 			again, err := decodeSources(encodeSources(list))

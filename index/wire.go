@@ -23,7 +23,7 @@ func (d *decoder) take(n int) []byte {
 		}
 		return nil
 	}
-	b := d.rest[:n]
+	b := d.rest[:n:n]
 	d.rest = d.rest[n:]
 	return b
 }
@@ -49,6 +49,9 @@ func (d *decoder) u32s(n int) []uint32 {
 		return nil
 	}
 	b := d.take(4 * n)
+	if b == nil {
+		return nil
+	}
 	out := make([]uint32, n)
 	for i := range out {
 		out[i] = binary.LittleEndian.Uint32(b[4*i:])
