@@ -1,0 +1,240 @@
+package analysis_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memsearch/memsearch/index/analysis"
+)
+
+func TestTerms(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"English", "The Budgets, roughly!", "the budget roughli"},
+		{"possessive and clipped verbs", "what's dog's dogs' she'd we're", "what dog dog she we"},
+		{"apostrophe joined", "Don't dont", "dont dont"},
+		{"curly apostrophe", "don’t", "dont"},
+		{"French elision", "l'Église", "eglis leglis"},
+		{"quotes", "'single' \"double\"", "singl doubl"},
+		{"accents", "café Église naïve", "cafe eglis naiv"},
+		{"decomposed accent", "cafe\u0301", "cafe"},
+		{"letters that fold to two", "straße Œuvre", "strass oeuvr"},
+		{"full width", "ＨＴＴＰ２ Ａbc", "=http2 http 2 abc"},
+		{"ligature", "ﬁne", "fine"},
+		{"invisible characters", "osp\u200brey\u00adx\u202e\u0001", "ospreyx"},
+		{"hyphen", "force-push", "=forcepush forcepush forc push"},
+		{"id with hyphen", "DEC-0054", "=dec0054 dec 0054"},
+		{"id joined", "dec0054", "=dec0054 dec 0054"},
+		{"id with underscore", "dec_0054", "=dec0054 dec 0054"},
+		{"CVE", "CVE-2024-3094", "=cve2024.3094 cve 2024 3094"},
+		{"camel", "parseHTTPResponse", "=parsehttpresponse parsehttprespons pars http respons"},
+		{"snake", "parse_http_response", "=parsehttpresponse parsehttprespons pars http respons"},
+		{"plural of capitals", "IDs", "id"},
+		{"path", "auth/token.go", "=authtokengo =tokengo auth token go"},
+		{"path with line", "auth/token.go:42", "=authtokengo42 =authtokengo =tokengo42 =tokengo auth token go 42"},
+		{"e-mail", "user@example.com", "=userexamplecom =examplecom user exampl com"},
+		{"scope operator", "std::vector", "=stdvector std vector"},
+		{"assignment", "k=60", "=k60 k 60"},
+		{"C++ and C#", "C++ C#", "=c++ c =c# c"},
+		{"leading dot", ".NET", "=.net net"},
+		{"version", "v2.6.3", "=2.6.3 =v2 v 2 6 2.6 3"},
+		{"version without v", "2.6.3", "=2.6.3 2 6 2.6 3"},
+		{"IP", "10.0.0.1", "=10.0.0.1 10 0 10.0 0 1"},
+		{"thousands", "1,000,000 1,2", "1000000 =1000000 1 2"},
+		{"ordinal", "July 3rd", "juli 3"},
+		{"abbreviation", "U.S. e.g.", "us eg"},
+		{"hash and number", "#123", "=#123 123"},
+		{"variable and flag", "$HOME --dry-run", "=$home home =--dryrun =dryrun dryrun dry run"},
+		{"scoped package", "@scope/pkg", "=@scopepkg =scopepkg scope pkg"},
+		{"UUID", "550E8400-e29b-41d4-a716-446655440000", "=550e8400e29b41d4a716446655440000"},
+		{"hex", "3f2a9bc", "=3f2a9bc"},
+		{"prefixed hex", "0xDEADBEEF", "=deadbeef"},
+		{"Windows path", `C:\a\b.txt`, "=cabtxt =abtxt =btxt c a b txt"},
+		{"headings and emphasis", "## _Title_ **bold**", "titl bold"},
+		{"Chinese", "玩游戏", "玩 玩游 游 游戏 戏"},
+		{"traditional", "體育館", "体 体育 育 育馆 馆"},
+		{"Latin in Chinese", "重跑gen-itgc后", "重 重跑 跑 =genitgc genitgc gen itgc 后"},
+		{"Chinese date", "03月12号", "03 3月 月 12 12日 号"},
+		{"kana", "しりとりをした", "しり りと とり りを をし した"},
+		{"half-width kana", "ｶﾞｷﾞ", "ガギ"},
+		{"Korean", "끝말잇기", "끝말잇기 끝말 말잇 잇기"},
+		{"Thai", "รถไฟ", "รถ ถไ ไฟ"},
+		{"Russian inflection", "резервных копий", "резервн коп"},
+		{"Russian dictionary form", "Резервные копии", "резервн коп"},
+		{"short i is a letter", "йод", "йод"},
+		{"yo", "ёлка", "елк"},
+		{"Arabic marks", "مُدَرِّس", "مدرس"},
+		{"emoji", "Ship 🚀!", "ship 🚀"},
+		{"skin tone", "👍🏽", "👍"},
+		{"joined emoji", "👨\u200d👩", "👩 👨 👨👩"},
+		{"flag", "🇩🇪", "🇩🇪"},
+		{"keycap and heart", "1\ufe0f\u20e3 ❤\ufe0f", "1 ❤"},
+		{"punctuation alone", "{}[]<>|& \\ /.*/ ~ ^ -- ... '", ""},
+		{"invalid UTF-8", "a\xffb", "a b"},
+		{"empty", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := strings.Join(analysis.Terms(nil, c.text), " ")
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("Terms(%q) (-want +got):\n%s", c.text, d)
+			}
+		})
+	}
+}
+
+// Texts that mean the same share their whole term.
+func TestSameIdentifier(t *testing.T) {
+	for _, group := range [][]string{
+		{"DEC-0054", "dec0054", "DEC_0054", "dec.0054"},
+		{"parseHTTPResponse", "parse_http_response", "parse-http-response", "ParseHttpResponse"},
+		{"v2.6.3", "2.6.3", "V2.6.3"},
+		{"HTTP/2", "http2", "HTTP-2", "ＨＴＴＰ２"},
+		{"550e8400-e29b-41d4-a716-446655440000", "550e8400e29b41d4a716446655440000"},
+		{"0xDEADBEEF12", "deadbeef12"},
+		{"C:/a/b.txt", `C:\a\b.txt`},
+	} {
+		want := analysis.Terms(nil, group[0])[0]
+		for _, s := range group[1:] {
+			if got := analysis.Terms(nil, s); !slices.Contains(got, want) {
+				t.Errorf("Terms(%q) = %q lacks %q of %q", s, got, want, group[0])
+			}
+		}
+	}
+}
+
+// Texts that only look alike do not share a whole term.
+func TestOtherIdentifier(t *testing.T) {
+	for _, p := range [][2]string{
+		{"CVE-2024-3094", "CVE-2024-31497"}, {"2.6.3", "26.3"}, {"2.6.3", "263"}, {"1.2.3.4", "12.34"},
+		{"parseHeader", "parseHeaders"}, {"DEC-0054", "DEC-0154"}, {"v1.4.0", "v1.40"},
+	} {
+		want := analysis.Terms(nil, p[0])[0]
+		if got := analysis.Terms(nil, p[1]); slices.Contains(got, want) {
+			t.Errorf("Terms(%q) = %q has %q of %q", p[1], got, want, p[0])
+		}
+	}
+}
+
+func TestParseIdentifiers(t *testing.T) {
+	for _, c := range []struct{ query, want string }{
+		{"are we hit by CVE-2024-3094?", "=cve2024.3094"},
+		{"where is parseHTTPResponse", "=parsehttpresponse"},
+		{"bug in auth/token.go:42", "=authtokengo42 =authtokengo"},
+		{"open 3f2a9bc please", "=3f2a9bc"},
+		{"what does ENOENT mean", "enoent"},
+		{"is v2.6.3 pinned", "=2.6.3"},
+		{"order 48213", "48213"},
+		{"gen-itgc", "=genitgc"}, // nothing else is asked
+		{"C++ or C#", "=c++ =c#"},
+		{"the well-known self-care and/or day-to-day work", ""},
+		{"in 2023 at 10:30 for 24-hour 5k on the 3rd at 8am", ""},
+		{"on 2026-03-12", ""},
+		{"McDonald said e.g. nothing", ""},
+		{"WHO SHOUTS HERE", ""},
+	} {
+		var got []string
+		for _, term := range analysis.Parse(c.query).Terms {
+			if term.Group > 0 {
+				got = append(got, term.Text)
+			}
+		}
+		if d := cmp.Diff(c.want, strings.Join(got, " ")); d != "" {
+			t.Errorf("identifiers of %q (-want +got):\n%s", c.query, d)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	q := analysis.Parse("the cat and the cats 猫")
+	want := []analysis.Term{
+		{Text: "the", Count: 2, Weight: 1, Kind: analysis.KindStop},
+		{Text: "cat", Count: 2, Weight: 1},
+		{Text: "and", Count: 1, Weight: 1, Kind: analysis.KindStop},
+		{Text: "猫", Count: 1, Weight: 1, Kind: analysis.KindHan},
+	}
+	if d := cmp.Diff(want, q.Terms); d != "" {
+		t.Errorf("Parse (-want +got):\n%s", d)
+	}
+}
+
+// The parts of a long path do not drown the other words.
+func TestPartsOfLongNames(t *testing.T) {
+	var sum float32
+	for _, term := range analysis.Parse("home/user/src/pkg/auth/token.go").Terms {
+		if term.Kind == analysis.KindPart && !term.Optional {
+			sum += term.Weight
+		}
+	}
+	if sum > 1.51 {
+		t.Errorf("parts weigh %v, want at most 1.5", sum)
+	}
+}
+
+func TestParseIsBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 100_000 {
+		b.WriteString(strings.Repeat("a", i%50) + string(rune('b'+i%20)) + " ")
+	}
+	if n := len(analysis.Parse(b.String()).Terms); n > analysis.MaxTerms {
+		t.Errorf("%d terms", n)
+	}
+}
+
+var fuzzSeeds = []string{"DEC-0054 don't", "src/auth/token.go:42", "重跑gen-itgc后 3月", "👨\u200d👩\u200d👧 🇩🇪", "v2.6.3 C++ .NET 0xFF",
+	"끝말잇기 รถไฟ резервные", "a\xff\u200b\u0301'", "https://a.b/c?d=e&f#g", "1,000 3rd U.S.A.", "-.-.-", "''''s", "\u1100\u1161"}
+
+func FuzzTerms(f *testing.F) {
+	for _, s := range fuzzSeeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, term := range analysis.Terms(nil, text) {
+			if term == "" || !utf8.ValidString(term) {
+				t.Fatalf("Terms(%q) has %q", text, term)
+			}
+		}
+	})
+}
+
+// What is asked in the words of a text is found in it.
+func FuzzParse(f *testing.F) {
+	for _, s := range fuzzSeeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		indexed := map[string]bool{}
+		for _, term := range analysis.Terms(nil, text) {
+			indexed[term] = true
+		}
+		q := analysis.Parse(text)
+		if len(q.Terms) > analysis.MaxTerms {
+			t.Fatalf("%d terms", len(q.Terms))
+		}
+		for _, term := range q.Terms {
+			if !indexed[term.Text] {
+				t.Fatalf("Parse(%q) asks for %q, which the text is not indexed by", text, term.Text)
+			}
+			if term.Count < 1 || term.Weight <= 0 || term.Weight > 1 || term.Group < 0 {
+				t.Fatalf("Parse(%q) has %+v", text, term)
+			}
+		}
+	})
+}
+
+func BenchmarkTerms(b *testing.B) {
+	for name, text := range map[string]string{
+		"english": strings.Repeat("The deploy was rolled back because Nadia's team found errors in staging. ", 1000),
+		"chinese": strings.Repeat("用户喜欢深色模式，字体要大一号。", 1000),
+		"code":    strings.Repeat("see src/auth/token.go:42 and parseHTTPResponse in v2.6.3 of @scope/pkg ", 1000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				analysis.Each(text, func([]byte) {})
+			}
+		})
+	}
+}
