@@ -61,8 +61,10 @@ func (r *Reader) Search(ctx context.Context, text string, p *Params) (res *Resul
 	}
 	res.Ideal = 1e-6 + total*(p.K1+1)
 	c.collect(res, total)
-	slices.Sort(c.exact)
-	res.Exact = slices.Compact(slices.Clone(c.exact))
+	if len(c.exact) > 0 {
+		slices.Sort(c.exact)
+		res.Exact = slices.Compact(slices.Clone(c.exact))
+	}
 	r.pool.Put(c)
 	return res, nil
 }
