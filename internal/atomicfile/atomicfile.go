@@ -12,6 +12,7 @@
 package atomicfile
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -169,28 +170,28 @@ func (d *Dir) swap(tmp, name string, data []byte, same func([]byte) bool) error 
 	case err != nil:
 		return fmt.Errorf("replace %s: %w", name, err)
 	}
-	// The displaced file now bears the temporary name. If it is an edit, it goes
-	// back, and what that displaces must be our own data again.
-	for displaced := same; ; {
-		old, err := d.root.ReadFile(tmp)
-		if err != nil {
-			return fmt.Errorf("read displaced %s: %w", name, err)
-		}
-		if displaced(old) {
-			return nil
-		}
+	// The displaced file now bears the temporary name.
+	placed, displaced := data, []byte(nil)
+	if displaced, err = d.root.ReadFile(tmp); err != nil {
+		return fmt.Errorf("read displaced %s: %w", name, err)
+	}
+	if same(displaced) {
+		return nil
+	}
+	// It is an edit, so it goes back. If that displaces anything but what was put
+	// there, someone saved once more, and that is the newest.
+	for {
 		if err := exchange(d.root, tmp, name); err != nil {
 			return fmt.Errorf("put back %s: %w", name, err)
 		}
-		back, err := d.root.ReadFile(tmp)
+		got, err := d.root.ReadFile(tmp)
 		if err != nil {
 			return fmt.Errorf("read displaced %s: %w", name, err)
 		}
-		if string(back) == string(data) {
+		if bytes.Equal(got, placed) {
 			return fmt.Errorf("replace %s: %w", name, ErrChanged)
 		}
-		// Someone saved over our version meanwhile: that edit is the newer one.
-		displaced = func(b []byte) bool { return string(b) == string(old) }
+		placed, displaced = displaced, got
 	}
 }
 

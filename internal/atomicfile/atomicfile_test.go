@@ -275,3 +275,74 @@ func TestSubReportsFullNames(t *testing.T) {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
 }
+
+// Some file systems have no hard links.
+func TestWriteNewWithoutLinks(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir, func(op, name string) error {
+		if op == "link" {
+			return &fs.PathError{Op: op, Path: name, Err: errors.ErrUnsupported}
+		}
+		return nil
+	})
+	if err := d.WriteNew("a.md", []byte("first"), 0o600); err != nil {
+		t.Error(err)
+	}
+	if err := d.WriteNew("a.md", []byte("second"), 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("got %v, want %v", err, fs.ErrExist)
+	}
+	if diff := cmp.Diff(map[string]string{"a.md": "first"}, tree(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// An edit that lands on our version while an earlier one is put back stays.
+func TestSwapEditedTwice(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // only there can two names be exchanged
+	}
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a.md")
+	write(t, name, "old")
+	looks := 0
+	err := open(t, dir, nil).Swap("a.md", []byte("new"), 0o600, func(b []byte) bool {
+		switch looks++; looks {
+		case 1:
+			write(t, name, "edit 1")
+			return true
+		case 2:
+			write(t, name, "edit 2")
+		}
+		return string(b) == "old"
+	})
+	if err != nil && !errors.Is(err, atomicfile.ErrChanged) {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(map[string]string{"a.md": "edit 2"}, tree(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCreateAndRead(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir, nil)
+	for range 2 {
+		if err := d.Create("a"); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Append("a", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err := d.ReadFile("a"); err != nil || string(b) != "xx" {
+		t.Errorf("got %q, %v", b, err)
+	}
+	if fi, err := d.Lstat("a"); err != nil || fi.Size() != 2 {
+		t.Errorf("got %v, %v", fi, err)
+	}
+	f, err := d.Open("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
