@@ -316,8 +316,9 @@ func (ix *Index) searchTraces(ctx context.Context, g *generation, n *needles, t 
 	if err != nil {
 		return err
 	}
+	s := newSpool(e, "")
 	for _, q := range rows {
-		if dot(q, q) > 0 && g.vectors.Holds(q) {
+		if dot(q, q) > 0 && g.vectors.Holds(s.stored(q)) {
 			t.Vectors++
 		}
 	}

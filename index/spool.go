@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/index/key"
@@ -107,20 +108,21 @@ func (s *spool) appendRow(dst []byte, v []float32) []byte {
 		top = max(top, x, -x)
 	}
 	at := len(dst)
-	dst = append(dst, 0, 0, 0, 0)
+	dst = slices.Grow(dst, 4+len(v))[:at+4+len(v)]
+	out := dst[at+4:]
+	if top == 0 {
+		clear(dst[at:])
+		return dst
+	}
+	steps := 127 / float64(top)
 	var length, rounded float64
-	for _, x := range v {
-		y := 0.
-		if top > 0 {
-			y = math.RoundToEven(float64(x) / float64(top) * 127)
-		}
+	for i, x := range v {
+		y := math.RoundToEven(float64(x) * steps)
 		length += float64(x) * float64(x)
 		rounded += y * y
-		dst = append(dst, byte(int8(y)))
+		out[i] = byte(int8(y))
 	}
-	if rounded > 0 {
-		binary.LittleEndian.PutUint32(dst[at:], math.Float32bits(float32(math.Sqrt(length/rounded))))
-	}
+	binary.LittleEndian.PutUint32(dst[at:], math.Float32bits(float32(math.Sqrt(length/rounded))))
 	return dst
 }
 
@@ -162,6 +164,13 @@ func (s *spool) decodeRow(dst []float32, b []byte) {
 	for i := range dst {
 		dst[i] = scale * float32(int8(b[4+i]))
 	}
+}
+
+// stored returns v as it is after it went through a spool.
+func (s *spool) stored(v []float32) []float32 {
+	out := make([]float32, len(v))
+	s.decodeRow(out, s.appendRow(nil, v))
+	return out
 }
 
 func (s *spool) bytes(off int64, n int) ([]byte, error) {
