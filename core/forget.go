@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -29,6 +31,7 @@ type ForgetReport struct {
 	LeftRows   int      `json:"left_vectors"`
 	Checked    []string `json:"checked"` // derived files looked into afterwards
 	Held       []int    `json:"held_generations"`
+	OtherFiles []string `json:"other_files"` // of the vault, that hold a line of the text too
 	GitCommits []string `json:"git_commits"` // that still hold the text
 	Clean      bool     `json:"clean"`
 }
@@ -94,7 +97,7 @@ func (s *scope) forget(ctx context.Context, targets []vault.Target, dryRun bool)
 		return nil, err
 	}
 	r := &ForgetReport{Scope: s.name, DryRun: dryRun, Removed: list(gone.Removed), Edited: list(gone.Edited), SeenFiles: []string{},
-		LeftFiles: []string{}, Checked: []string{}, Held: []int{}, GitCommits: []string{}, Clean: true}
+		LeftFiles: []string{}, Checked: []string{}, Held: []int{}, OtherFiles: []string{}, GitCommits: []string{}, Clean: true}
 	if dryRun {
 		return r, nil
 	}
@@ -111,9 +114,67 @@ func (s *scope) forget(ctx context.Context, targets []vault.Target, dryRun bool)
 	r.LeftTerms, r.LeftFiles, r.LeftRows = f.After.Terms, list(f.After.Files), f.After.Vectors
 	r.Checked = list(f.Checked)
 	r.Held = append(r.Held, f.Held...)
+	if r.OtherFiles, err = otherFiles(s.vault.Dir(), gone.Texts); err != nil {
+		return nil, fmt.Errorf("the files are removed, but not all others could be searched: %w", err)
+	}
 	r.GitCommits = gitCommits(ctx, s.vault.Dir(), append(gone.Removed, gone.Edited...), gone.Texts)
-	r.Clean = f.Clean() && len(r.GitCommits) == 0
+	r.Clean = f.Clean() && len(r.OtherFiles) == 0 && len(r.GitCommits) == 0
 	return r, nil
+}
+
+// minNeedle is how long a line must be, in bytes, to be looked for in other files:
+// shorter ones stand there by chance.
+const minNeedle = 20
+
+// needles are the lines of the bodies of texts, and their summaries.
+func needles(texts []string) [][]byte {
+	var out [][]byte
+	for _, t := range texts {
+		f := memfile.Parse("forgotten.md", []byte(t), nil)
+		for line := range strings.Lines(f.Memory.Summary + "\n" + f.Text[f.Body[0]:f.Body[1]]) {
+			if line = strings.TrimSpace(strings.TrimLeft(line, "-*#> \t")); len(line) >= minNeedle {
+				out = append(out, []byte(line))
+			}
+		}
+	}
+	return out
+}
+
+// otherFiles returns the files below dir, the journal and files that are no
+// memories among them, that still hold a needle. The index looks into its own, and
+// git's are searched apart.
+func otherFiles(dir string, texts []string) ([]string, error) {
+	out := []string{}
+	list := needles(texts)
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == vault.IndexDir || d.Name() == ".git"):
+			return filepath.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		raw, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		text, _ := memfile.Decode(raw)
+		for _, n := range list {
+			if bytes.Contains(raw, n) || strings.Contains(text, string(n)) {
+				rel, err := filepath.Rel(dir, name)
+				out = append(out, filepath.ToSlash(rel))
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
 }
 
 // dropStandIn forgets an index in memory; the next recall makes a new one.

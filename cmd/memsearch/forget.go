@@ -66,6 +66,8 @@ func forgetErr(reports []core.ForgetReport, err error) error {
 		switch {
 		case len(r.GitCommits) > 0:
 			hint = "rewrite the history that holds it, for instance with git filter-repo: commits " + strings.Join(r.GitCommits, ", ")
+		case len(r.OtherFiles) > 0:
+			hint = "the same words stand in other files, which may be memories of their own; forget or edit them: " + strings.Join(r.OtherFiles, ", ")
 		case len(r.Held) > 0:
 			hint = "another process still reads an old index; it goes with the next memsearch index"
 		}
@@ -96,6 +98,9 @@ func printForget(w io.Writer, r *core.ForgetReport) {
 	fmt.Fprintf(w, "  after:  %d words, %d vectors, text in %d of %d files looked into\n", r.LeftTerms, r.LeftRows, len(r.LeftFiles), len(r.Checked))
 	for _, p := range r.LeftFiles {
 		fmt.Fprintf(w, "  still in %s\n", printable(p))
+	}
+	for _, p := range r.OtherFiles {
+		fmt.Fprintf(w, "  the same words stand in %s\n", printable(p))
 	}
 	for _, n := range r.Held {
 		fmt.Fprintf(w, "  index generation %d is still open in another process\n", n)
