@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -69,6 +70,9 @@ func (s *scope) examine(ctx context.Context) ([]Finding, error) {
 		}
 		for _, p := range f.Problems {
 			add(e.Path, p.Code, p.Message, p.Line, p.Fixable)
+		}
+		if f.Skip != "" && path.Base(e.Path) == memfile.CatalogName {
+			continue // a catalog is not meant to hold anything else
 		}
 		if f.Skip != "" {
 			add(e.Path, "not-indexed", "nothing to index: "+f.Skip, 0, false)

@@ -10,7 +10,6 @@ import (
 	"github.com/memsearch/memsearch/index"
 	"github.com/memsearch/memsearch/index/validity"
 	"github.com/memsearch/memsearch/internal/memfile"
-	"github.com/memsearch/memsearch/internal/vault"
 )
 
 // SyncOptions says how far [Memory.Sync] goes.
@@ -19,24 +18,30 @@ type SyncOptions struct {
 	Progress func(done, total int) // may be nil
 }
 
+// A Skip is a file, or a folder when Path ends in a slash, that is not indexed.
+type Skip struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
 // A SyncReport says what a sync of one scope did. Indexed and Skipped add up to
 // the Markdown files that are there.
 type SyncReport struct {
-	Scope      string       `json:"scope"`
-	State      string       `json:"state"` // in which the sync found the index
-	Reason     string       `json:"reason,omitempty"`
-	Generation int          `json:"generation"`
-	Published  bool         `json:"published"`
-	Files      int          `json:"files"`
-	Indexed    int          `json:"indexed"`
-	Skipped    int          `json:"skipped"`
-	Units      int          `json:"units"`
-	Added      int          `json:"added"`
-	Changed    int          `json:"changed"`
-	Removed    int          `json:"removed"`
-	Skips      []vault.Skip `json:"skips"`
-	Missing    int          `json:"missing_vectors"`
-	EmbedError string       `json:"embed_error,omitempty"`
+	Scope      string `json:"scope"`
+	State      string `json:"state"` // in which the sync found the index
+	Reason     string `json:"reason,omitempty"`
+	Generation int    `json:"generation"`
+	Published  bool   `json:"published"`
+	Files      int    `json:"files"`
+	Indexed    int    `json:"indexed"`
+	Skipped    int    `json:"skipped"`
+	Units      int    `json:"units"`
+	Added      int    `json:"added"`
+	Changed    int    `json:"changed"`
+	Removed    int    `json:"removed"`
+	Skips      []Skip `json:"skips"`
+	Missing    int    `json:"missing_vectors"`
+	EmbedError string `json:"embed_error,omitempty"`
 }
 
 // Sync brings the derived indexes of every scope up to its files. The error is
@@ -63,9 +68,9 @@ func (m *Memory) Sync(ctx context.Context, o SyncOptions) ([]SyncReport, error) 
 func syncReport(scope string, r *index.SyncReport) SyncReport {
 	out := SyncReport{Scope: scope, State: r.State.String(), Reason: r.Reason, Generation: r.Generation, Published: r.Published,
 		Files: r.Files, Indexed: r.Indexed, Skipped: r.Skipped, Units: r.Units, Added: r.Added, Changed: r.Changed, Removed: r.Removed,
-		Skips: r.Skips, Missing: r.Missing}
-	if out.Skips == nil {
-		out.Skips = []vault.Skip{}
+		Skips: make([]Skip, len(r.Skips)), Missing: r.Missing}
+	for i, k := range r.Skips {
+		out.Skips[i] = Skip(k)
 	}
 	if r.EmbedErr != nil {
 		out.EmbedError = r.EmbedErr.Error()

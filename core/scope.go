@@ -93,7 +93,6 @@ func (s source) Walk(ctx context.Context) ([]vault.Entry, []vault.Skip, error) {
 type view struct {
 	snap    *index.Snapshot
 	reasons []string
-	stale   int
 }
 
 // open returns a snapshot that can be searched now: the published generation,
