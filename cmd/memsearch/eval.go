@@ -27,15 +27,13 @@ func (d *evalData) flags(c *cobra.Command) {
 	f.StringVar(&d.queries, "queries", "", "queries.jsonl: id, text, category, conversation, query_date")
 	f.StringVar(&d.qrels, "qrels", "", "lines of question, 0, document, grade")
 	f.StringVar(&d.now, "now", "", "the moment of questions without a query_date (default: the clock)")
-	for _, name := range []string{"corpus", "queries", "qrels"} {
-		if err := c.MarkFlagRequired(name); err != nil {
-			panic(err) // the flag was defined three lines above
-		}
-	}
 }
 
 // load reads the data and the model.
 func (d *evalData) load(a *app) (docs []eval.Document, qs []eval.Question, qrels eval.Qrels, o *eval.EngineOptions, err error) {
+	if len(d.corpus) == 0 || d.queries == "" || d.qrels == "" {
+		return nil, nil, nil, nil, usage("memsearch eval retrieval --help", "eval needs --corpus, --queries and --qrels")
+	}
 	cfg, err := a.settings("")
 	if err != nil {
 		return nil, nil, nil, nil, err
@@ -89,7 +87,9 @@ func (a *app) evalRetrievalCmd() *cobra.Command {
 conversations there is one index), ranks every judged question with every arm and
 reports the means with 95 % bootstrap intervals, and hybrid minus each other arm
 as paired differences. Questions of the category "adversarial" are reported apart.
-The empty floor is off.`,
+The empty floor is off.
+
+Exit codes: 0 ok, 1 error, 2 usage.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			docs, qs, qrels, eo, err := d.load(a)

@@ -72,7 +72,7 @@ func (a *app) memory(c *cobra.Command, f *writeFlags, text string) (core.NewMemo
 	if m.Summary = f.summary; m.Summary == "" {
 		m.Summary = core.Summarise(text)
 	}
-	m.Tags, m.Tools, m.Supersedes, m.CanonicalKey = f.tags, f.tools, f.supersedes, f.key
+	m.Tags, m.Tools, m.Supersedes, m.CanonicalKey = trimmed(f.tags), trimmed(f.tools), trimmed(f.supersedes), f.key
 	m.Source = memsearch.Source{Trust: memsearch.TrustUser, SessionID: f.session, TurnID: f.turn}
 	if c.Flags().Changed("pinned") {
 		n.Pinned = &f.pinned
@@ -86,6 +86,14 @@ func (a *app) memory(c *cobra.Command, f *writeFlags, text string) (core.NewMemo
 	}
 	m.Valid.Until, err = bound("valid-to", f.validTo, cfg.Zone)
 	return n, err
+}
+
+// trimmed returns the values of a list flag without the spaces after its commas.
+func trimmed(list []string) []string {
+	for i, s := range list {
+		list[i] = strings.TrimSpace(s)
+	}
+	return list
 }
 
 func join[T ~string](list []T) string {

@@ -56,7 +56,7 @@ func (a *app) root() *cobra.Command {
 			}
 			return usage(hint, "unknown command %q", words[0])
 		},
-		SuggestionsMinimumDistance: 2,
+		SuggestionsMinimumDistance: 1,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Sprintf("%s --help", c.CommandPath()), "%w", err)

@@ -1,0 +1,46 @@
+package main
+
+import "testing"
+
+func TestScripts(t *testing.T) {
+	runCases(t, []recallCase{
+		{name: "Chinese/apart", guards: "a Chinese phrase is found only where it stands unbroken", files: notes{"z.md": "# 爱好\n他喜欢玩各种电子游戏，周末常玩。\n", "y.md": "# 爱好\n她喜欢游泳和画画。\n"},
+			steps: []step{first("玩游戏", "z.md")}},
+		{name: "Chinese/apart/verb", guards: "a verb and its object apart are not found", files: notes{"z.md": "# 饮食\n早上通常喝两杯黑咖啡，不加糖。\n", "y.md": "# 饮食\n晚上喝牛奶。\n"},
+			steps: []step{first("喝咖啡", "z.md"), first("喝牛奶", "y.md")}},
+		{name: "Chinese/apart/question", guards: "words of a question outweigh those asked for", files: notes{"z.md": "# 家庭\n女儿今年九月上小学一年级。\n", "y.md": "# 家庭\n父母住在苏州。\n"},
+			steps: []step{first("他的女儿几年级了", "z.md"), first("爸妈住哪里？父母", "y.md")}},
+		{name: "Chinese/one character", guards: "one character finds nothing", files: notes{"z.md": "# 地点\n下周去北京开会。\n", "y.md": "# 地点\n下周去上海开会。\n"},
+			steps: []step{first("京", "z.md"), first("北京", "z.md")}},
+		{name: "Chinese/one character/noun", guards: "a noun of one character finds nothing", files: notes{"z.md": "# 宠物\n家里养了一只猫。\n", "y.md": "# 宠物\n邻居养了一条狗。\n"},
+			steps: []step{first("猫", "z.md"), first("狗", "y.md")}},
+		{name: "Chinese/latin", guards: "Latin words glued to Chinese are lost", files: notes{"z.md": "# 脚本\n重跑gen-itgc后再导出报表。\n", "y.md": "# 脚本\n重跑报表后再通知财务。\n"},
+			steps: []step{first("itgc", "z.md"), first("gen-itgc", "z.md")}},
+		{name: "Chinese/latin/number", guards: "numbers and units glued to Chinese are lost", files: notes{"z.md": "# 机器\n服务器内存升级到128GB，用的是DDR5颗粒。\n", "y.md": "# 机器\n硬盘是2TB。\n"},
+			steps: []step{first("DDR5", "z.md"), first("128GB", "z.md"), first("硬盘2TB", "y.md")}},
+		{name: "Chinese/latin/command", guards: "a command glued to Chinese is lost", files: notes{"z.md": "# 部署\n先执行`make release`再执行kubectl rollout。\n", "y.md": "# 部署\n先备份再部署。\n"},
+			steps: []step{first("kubectl怎么用", "z.md"), first("make release", "z.md")}},
+		{name: "Chinese/mixed", guards: "a mixed question finds neither language", files: notes{"z.md": "# 界面\n用户喜欢 dark mode，字体要大一号。\n", "y.md": "# 界面\n用户不喜欢弹窗。\n"},
+			steps: []step{first("用户的 dark mode 偏好是什么", "z.md")}},
+		{name: "Chinese/mixed/terms", guards: "a Chinese question with English terms prefers notes without them", files: notes{"z.md": "# 评审\nAPI 的 rate limit 是每分钟六百次。\n", "y.md": "# 评审\nAPI 文档每周更新。\n"},
+			steps: []step{first("接口的 rate limit 是多少", "z.md"), first("API文档多久更新", "y.md")}},
+		{name: "Chinese/traditional", guards: "traditional characters are other characters", files: notes{"z.md": "# 網路\n機房的網路頻寬已經升級。\n", "y.md": "# 网络\n办公室的无线密码贴在墙上。\n"},
+			steps: []step{first("机房的网络频宽", "z.md"), first("辦公室的無線密碼", "y.md")}},
+		{name: "Chinese/English note", guards: "a Chinese question does not find an English note", files: notes{"z.md": "# Allergy\nThe user is allergic to peanuts.\n"},
+			steps: []step{within(3, "用户对什么过敏", "z.md")}},
+		{name: "Japanese", guards: "kana without spaces are one word", files: notes{"j.md": "# あそび\n昨日は子供としりとりをした。\n"}, steps: []step{first("しりとり", "j.md")}},
+		{name: "Japanese/katakana", guards: "half-width katakana are other letters", files: notes{"j.md": "# 会議\n来週のミーティングは中止です。\n"}, steps: []step{first("ミーティング", "j.md"), first("ﾐｰﾃｨﾝｸﾞ", "j.md")}},
+		{name: "Korean", guards: "particles stick to Korean words", files: notes{"k.md": "# 놀이\n어제는 아이와 끝말잇기를 했다.\n"}, steps: []step{first("끝말잇기", "k.md")}},
+		{name: "Korean/particle", guards: "a word with another particle finds nothing", files: notes{"k.md": "# 회의\n서버는 금요일에 점검한다.\n"}, steps: []step{first("서버 점검", "k.md"), first("금요일", "k.md")}},
+		{name: "Thai", guards: "scripts without spaces are one word", files: notes{"t.md": "# บันทึก\nรหัสผ่านไวไฟอยู่หลังเราเตอร์\n"}, steps: []step{first("รหัสผ่าน", "t.md")}},
+		{name: "Cyrillic", guards: "Cyrillic words are dropped", files: notes{"r.md": "# Заметка\nРезервные копии хранятся тридцать дней.\n"}, steps: []step{first("резервные копии", "r.md")}},
+		{name: "Cyrillic/case", guards: "capitals of other scripts are other letters", files: notes{"r.md": "# ЗАМЕТКА\nПароль от СЕЙФА у Марины.\n", "g.md": "# Σημείωση\nΟ ΚΩΔΙΚΟΣ είναι στο γραφείο.\n"},
+			steps: []step{first("пароль сейфа", "r.md"), first("κωδικος", "g.md")}},
+		{name: "Arabic", guards: "vowel marks and the article hide a word", files: notes{"a.md": "# ملاحظة\nالنسخ الاحتياطية تحفظ ثلاثين يوما.\n"}, steps: []step{first("النسخ الاحتياطية", "a.md")}},
+		{name: "accents", guards: "accents must be typed", files: notes{"c.md": "# Café\nThe café on Rue de l'Église opens at 8.\n"}, steps: []step{first("cafe eglise", "c.md"), first("café", "c.md")}},
+		{name: "accents/decomposed", guards: "a decomposed letter is another letter", files: notes{"c.md": "# Nordic\nSmo\u0308rgåsbord is on Fridays in Go\u0308teborg.\n"},
+			steps: []step{first("Göteborg", "c.md"), first("smorgasbord", "c.md")}},
+		{name: "accents/letters", guards: "ß, ø and ł have no plain form", files: notes{"c.md": "# Adressen\nDas Lager liegt in der Weißenburger Straße.\n", "d.md": "# Adresy\nMagazyn jest w Łodzi.\n"},
+			steps: []step{first("Weissenburger Strasse", "c.md"), first("Lodzi", "d.md")}},
+	})
+}
