@@ -1,10 +1,15 @@
 package recall
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/memsearch/memsearch/index"
+	"github.com/memsearch/memsearch/index/analysis"
+	"github.com/memsearch/memsearch/index/lexical"
 )
 
 // TestTop compares the partial selection and the ranks with a full sort.
@@ -66,5 +71,75 @@ func TestSentenceEnds(t *testing.T) {
 	want := []string{"One v1.2 here.", "One v1.2 here. Two!", "One v1.2 here. Two!\nThree；", "One v1.2 here. Two!\nThree；四。"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestVectorWeight works w out by hand.
+func TestVectorWeight(t *testing.T) {
+	for _, tt := range []struct {
+		cjk   bool
+		words float64
+		want  float64
+	}{
+		{false, 0, .7},
+		{false, 10, .7},
+		{false, 20, .175}, // .7 * (10/20)^2
+		{true, 5, .5},
+		{true, 25, .08},       // .5 * (10/25)^2
+		{false, 500, .00028},  // .7 * (10/500)^2
+		{false, 12.5, .448},   // .7 * (10/12.5)^2
+		{true, 1e6, 5e-11},    // never 0: a vector still breaks ties
+		{false, 10.1, .686207}, // .7 * (10/10.1)^2
+	} {
+		if got := vectorWeight(tt.cjk, tt.words); math.Abs(got-tt.want) > 1e-5*max(tt.want, .1) {
+			t.Errorf("vectorWeight(%v, %v) = %v, want %v", tt.cjk, tt.words, got, tt.want)
+		}
+	}
+}
+
+// TestFuse works scores out by hand: base = bm25/ideal + w*cos.
+func TestFuse(t *testing.T) {
+	f := fusion{
+		lex:   &lexical.Result{Score: []float32{2, 0, 1, 4, 0, 0}, Ideal: 8},
+		vec:   &index.VectorResult{Cos: []float32{.5, .25, -.5, .125, 0, -.5}},
+		date:  []float32{1, 0, .8, 0, 1, 1},
+		exact: map[uint32]bool{3: true},
+		w:     .5,
+	}
+	got := make([]float64, 6)
+	f.fuse(got)
+	want := []float64{
+		.751,           // base .25 + .25; half of it and .001 for the day
+		.125,           // cosine alone
+		0,              // base .125 - .25 is below 0, and a month's .0008 does not help
+		.5 + .0625 + 4, // an identifier
+		.001,           // nothing but the day
+		0,              // the day does not outweigh a cosine below 0
+	}
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-6 {
+			t.Errorf("unit %d: score %v, want %v", i, got[i], want[i])
+		}
+		p := f.parts(uint32(i))
+		if s := p.lexical + p.vector + p.date + p.exact; math.Abs(max(s, 0)-got[i]) > 1e-6 {
+			t.Errorf("unit %d: parts add up to %v, score %v", i, s, got[i])
+		}
+	}
+	f.pure = true
+	f.fuse(got)
+	for i, want := range []float64{2.5, .125, 1.475, 4.5625, 2, 1.75} {
+		if math.Abs(got[i]-want) > 1e-6 {
+			t.Errorf("pure, unit %d: score %v, want %v", i, got[i], want)
+		}
+	}
+}
+
+func TestCountWords(t *testing.T) {
+	terms := []lexical.TermStat{
+		{Text: "kite", Kind: analysis.KindWord}, {Text: "what", Kind: analysis.KindStop}, {Text: "dec0054", Kind: analysis.KindWhole},
+		{Text: "风", Kind: analysis.KindHan}, {Text: "筝", Kind: analysis.KindHan}, {Text: "风筝", Kind: analysis.KindBigram},
+	}
+	if got := countWords(terms); got != 3 {
+		t.Errorf("got %v words, want kite, dec0054 and 风筝", got)
 	}
 }

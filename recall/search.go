@@ -190,24 +190,20 @@ func (s *search) timed() bool {
 // fuse scores every unit.
 func (s *search) fuse() {
 	f := &s.fusion
-	f.w = vectorWeight(s.ask.cjk)
-	if s.arms == ArmVector {
-		f.w = 1
+	f.w = 1
+	if f.lex != nil {
+		f.w = vectorWeight(s.ask.cjk, countWords(f.lex.Terms))
 	}
 	if len(s.times) > 0 {
 		s.dates = grab[float32](&scratch.dates, s.n)
 		clear(s.dates)
-		weight := WeightDate
-		if s.ask.pure || s.arms == ArmTemporal {
-			weight = WeightPureDate
-		}
 		for _, h := range s.times {
 			// When a file was last written says little about what is in it.
 			if h.Source != memsearch.DateModTime && int(h.Ord) < s.n {
-				s.dates[h.Ord] = max(s.dates[h.Ord], float32(weight*dateMatch(h.Granularity)))
+				s.dates[h.Ord] = max(s.dates[h.Ord], float32(dateMatch(h.Granularity)))
 			}
 		}
-		f.date = s.dates
+		f.date, f.pure = s.dates, s.ask.pure || s.arms == ArmTemporal
 	}
 	if s.arms == ArmHybrid && f.lex != nil && len(f.lex.Exact) > 0 {
 		f.exact = make(map[uint32]bool, len(f.lex.Exact))
