@@ -66,6 +66,9 @@ func (m *Memory) search(ctx context.Context, q memsearch.Query) (*memsearch.Resu
 func (m *Memory) overViews(ctx context.Context, ask func([]recall.Scope) (*memsearch.Result, error)) error {
 	views, errs := m.open(ctx)
 	defer func() { closeViews(views) }()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	fresh := make([]freshness, len(m.scopes))
 	var wg sync.WaitGroup
 	for i, s := range m.scopes {
