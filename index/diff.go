@@ -21,7 +21,7 @@ type plan struct {
 	entries []vault.Entry // the walk
 	stamp   int64         // a moment before the walk, on the clock of the files
 
-	keep    []source      // files whose content and dates are as indexed
+	keep    []source      // files whose content and dates are as indexed; may be the old list itself
 	fresh   []vault.Entry // files to index from scratch
 	redo    []source      // files whose units stay but whose rows do not: other ids, or another modification time
 	dropped map[uint32]bool
@@ -95,6 +95,10 @@ type doubtful struct {
 // diff compares the walk with what was indexed. Files whose times or size differ,
 // and those whose times prove nothing, are compared by content.
 func (ix *Index) diff(ctx context.Context, p *plan, old []source) error {
+	if p.unchanged(old) {
+		p.keep = slices.Clip(old)
+		return nil
+	}
 	doubt := p.match(old)
 	err := parallel(ctx, len(doubt), func(i int) error {
 		d := &doubt[i]
@@ -121,10 +125,25 @@ func (ix *Index) diff(ctx context.Context, p *plan, old []source) error {
 	return nil
 }
 
+// unchanged reports whether the walk shows no sign of a change since old: the
+// usual case, which needs no list of its own.
+func (p *plan) unchanged(old []source) bool {
+	if len(old) != len(p.entries) {
+		return false
+	}
+	for i := range old {
+		if s := &old[i]; s.Racy || s.Path != p.entries[i].Path || !s.sameStat(&p.entries[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // match pairs the walk with old by path and returns the pairs that must be
 // compared by content.
 func (p *plan) match(old []source) []doubtful {
 	var doubt []doubtful
+	p.keep = make([]source, 0, len(old))
 	i, j := 0, 0
 	for i < len(old) || j < len(p.entries) {
 		c := 1
@@ -144,7 +163,7 @@ func (p *plan) match(old []source) []doubtful {
 			p.added++
 			j++
 		default:
-			if old[i].sameStat(p.entries[j]) && !old[i].Racy {
+			if old[i].sameStat(&p.entries[j]) && !old[i].Racy {
 				p.keep = append(p.keep, old[i])
 			} else {
 				doubt = append(doubt, doubtful{was: old[i], now: p.entries[j]})
@@ -169,7 +188,7 @@ func (p *plan) decide(d doubtful) {
 		p.redo = append(p.redo, now)
 	default:
 		p.keep = append(p.keep, now)
-		if !d.was.sameStat(d.now) {
+		if !d.was.sameStat(&d.now) {
 			p.refreshed++
 		}
 	}
@@ -201,7 +220,7 @@ func (p *plan) again(which func(*source) bool) {
 		p.reread++
 		return true
 	}
-	p.keep = slices.DeleteFunc(p.keep, move)
+	p.keep = slices.DeleteFunc(slices.Clone(p.keep), move)
 	p.redo = slices.DeleteFunc(p.redo, move)
 }
 

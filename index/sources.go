@@ -30,7 +30,7 @@ func (s *source) entry() vault.Entry {
 }
 
 // sameStat reports whether e shows no sign of a change since s was read.
-func (s *source) sameStat(e vault.Entry) bool {
+func (s *source) sameStat(e *vault.Entry) bool {
 	return s.Size == e.Size && s.MTime == e.MTime && s.CTime == e.CTime && s.Inode == e.Inode && s.OSPath == e.OSPath
 }
 

@@ -7,8 +7,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
-	"os"
+	"path"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -43,33 +44,68 @@ type walker struct {
 
 // A task is a folder to list, or, with names, a part of a folder to describe.
 type task struct {
-	path  string // of the folder, in the file system's spelling; "" for the vault
-	dir   *handle
+	path  string   // of the folder, in the file system's spelling; "" for the vault
+	dir   *handle  // the folder above it; with names, the folder itself
 	names []string // whole paths
 }
 
-// A handle is a folder's descriptor, shared by the tasks that describe its files.
+// A handle is a folder's descriptor, shared by the tasks that describe its files
+// and those that list its subfolders. It is a bare number: nobody waits for a
+// folder, and to register each with the runtime's poller would cost more than to
+// read it.
 type handle struct {
-	file *os.File
 	fd   int
 	refs atomic.Int32
 }
 
+// openFolder opens a folder by its name in the one at fd. It follows no link, so
+// it cannot lead out of there.
+func openFolder(fd int, name string) (*handle, error) {
+	for {
+		n, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		h := &handle{fd: n}
+		h.refs.Store(1)
+		return h, nil
+	}
+}
+
+func (h *handle) share() *handle {
+	h.refs.Add(1)
+	return h
+}
+
 func (h *handle) release() {
 	if h.refs.Add(-1) == 0 {
-		h.file.Close() // nothing was written through it
+		unix.Close(h.fd) // nothing was written through it
 	}
 }
 
 // A found is what one worker collected.
 type found struct {
-	entries []Entry
-	skips   []Skip
-	buf     []byte
+	runs  [][]Entry // each sorted
+	skips []Skip
+
+	buf   []byte   // for the system's list of names
+	names []string // for those of one folder
 }
 
 func (v *Vault) gather(ctx context.Context) ([]Entry, []Skip, error) {
-	w := &walker{v: v, ctx: ctx, tasks: []task{{}}, pending: 1}
+	top, err := v.dir.Open(".")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer top.Close() // read only
+	root, err := openFolder(int(top.Fd()), ".")
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &walker{v: v, ctx: ctx, tasks: []task{{dir: root}}, pending: 1}
 	w.more.L = &w.mu
 	results := make([]found, min(8, runtime.GOMAXPROCS(0)))
 	var wg sync.WaitGroup
@@ -86,12 +122,21 @@ func (v *Vault) gather(ctx context.Context) ([]Entry, []Skip, error) {
 	if w.err != nil {
 		return nil, nil, w.err
 	}
-	total := results[0]
-	for _, f := range results[1:] {
-		total.entries = append(total.entries, f.entries...)
-		total.skips = append(total.skips, f.skips...)
+	entries, skips := merge(results)
+	return entries, skips, nil
+}
+
+// merge joins what the workers collected. Entries come out as a rule in the
+// order of their paths, so that sorting them takes one look at each.
+func merge(results []found) ([]Entry, []Skip) {
+	var runs [][]Entry
+	var skips []Skip
+	for _, f := range results {
+		runs = append(runs, f.runs...)
+		skips = append(skips, f.skips...)
 	}
-	return total.entries, total.skips, nil
+	slices.SortFunc(runs, func(a, b []Entry) int { return cmp.Compare(a[0].Path, b[0].Path) })
+	return slices.Concat(runs...), skips
 }
 
 func (w *walker) next() (task, bool) {
@@ -128,9 +173,7 @@ func (w *walker) done(err error) {
 }
 
 func (w *walker) do(t task, f *found) error {
-	if t.names != nil {
-		defer t.dir.release()
-	}
+	defer t.dir.release()
 	if err := context.Cause(w.ctx); err != nil {
 		return err
 	}
@@ -138,18 +181,13 @@ func (w *walker) do(t task, f *found) error {
 		w.describe(t, f)
 		return nil
 	}
-	file, err := w.v.dir.Open(cmp.Or(t.path, "."))
-	if err != nil {
-		if t.path == "" {
-			return err
-		}
-		f.skips = append(f.skips, skipFor(Name(t.path)+"/", err))
-		return nil
+	dir, err := openFolder(t.dir.fd, path.Base(t.path))
+	if err == nil {
+		defer dir.release()
+		t.dir = dir
+		err = w.list(t, f)
 	}
-	t.dir = &handle{file: file, fd: int(file.Fd())}
-	t.dir.refs.Store(1)
-	defer t.dir.release()
-	if err := w.list(t, f); err != nil {
+	if err != nil {
 		if t.path == "" {
 			return err
 		}
@@ -165,7 +203,8 @@ func (w *walker) list(t task, f *found) error {
 	if prefix != "" {
 		prefix += "/"
 	}
-	var names []string
+	names := f.names[:0]
+	defer func() { f.names = names }()
 	for {
 		n, err := unix.ReadDirent(t.dir.fd, f.buf)
 		if errors.Is(err, unix.EINTR) {
@@ -187,28 +226,27 @@ func (w *walker) list(t task, f *found) error {
 			switch {
 			case string(name) == "." || string(name) == "..":
 			case kind == unix.DT_DIR:
-				w.folder(prefix, string(name), f)
+				w.folder(t.dir, prefix, string(name), f)
 			case kind == unix.DT_LNK || kind == unix.DT_UNKNOWN || IsMarkdown(string(name)):
 				names = append(names, prefix+string(name))
 			}
 		}
 		for len(names) >= 2*statSlice {
-			t.dir.refs.Add(1)
-			w.add(task{path: t.path, dir: t.dir, names: names[:statSlice:statSlice]})
-			names = names[statSlice:]
+			w.add(task{path: t.path, dir: t.dir.share(), names: slices.Clone(names[:statSlice])})
+			names = slices.Delete(names, 0, statSlice)
 		}
 	}
 	w.describe(task{path: t.path, dir: t.dir, names: names}, f)
 	return nil
 }
 
-func (w *walker) folder(prefix, name string, f *found) {
+func (w *walker) folder(in *handle, prefix, name string, f *found) {
 	switch reason, silent := skipDir(name); {
 	case silent:
 	case reason != "":
 		f.skips = append(f.skips, Skip{Name(prefix+name) + "/", reason})
 	default:
-		w.add(task{path: prefix + name})
+		w.add(task{path: prefix + name, dir: in.share()})
 	}
 }
 
@@ -218,6 +256,8 @@ func (w *walker) describe(t task, f *found) {
 	if skip > 0 {
 		skip++
 	}
+	slices.Sort(t.names)
+	run := make([]Entry, 0, len(t.names))
 	var st unix.Stat_t
 	for _, name := range t.names {
 		err := unix.Fstatat(t.dir.fd, name[skip:], &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -232,7 +272,7 @@ func (w *walker) describe(t task, f *found) {
 				f.skips = append(f.skips, s)
 			}
 		case kind == unix.S_IFDIR:
-			w.folder(name[:skip], name[skip:], f)
+			w.folder(t.dir, name[:skip], name[skip:], f)
 		case !IsMarkdown(name):
 		case kind != unix.S_IFREG:
 			f.skips = append(f.skips, Skip{Name(name), ReasonNotFile})
@@ -241,8 +281,11 @@ func (w *walker) describe(t task, f *found) {
 			if s, ok := classify(e); ok {
 				f.skips = append(f.skips, s)
 			} else {
-				f.entries = append(f.entries, e)
+				run = append(run, e)
 			}
 		}
+	}
+	if len(run) > 0 {
+		f.runs = append(f.runs, run)
 	}
 }
