@@ -24,11 +24,11 @@ type cursor struct {
 	dicts  [][analysis.NumFields]segment.TermDictionary // by segment; nil: not looked up yet
 	list   segment.PostingsList
 	it     segment.PostingsIterator
-	norm   [2][analysis.NumFields]float64 // b / average length; of documents, of whole texts
-	b      [analysis.NumFields]float64
-	whole  []uint8   // 1: the document is a whole text
-	tf     []float32 // of the term at hand
-	seen   []uint32  // documents that hold it
+	prior  float64
+	norm   [2][analysis.NumFields]float64 // prior + average length; of documents, of whole texts
+	whole  []uint8                        // 1: the document is a whole text
+	tf     []float32                      // of the term at hand
+	seen   []uint32                       // documents that hold it
 	score  []float64
 	mass   []float64
 	groups map[int]bool // identifiers that were found
@@ -114,24 +114,24 @@ func (r *Reader) cursor(p *Params, han bool) *cursor {
 	c.p = p
 	clear(c.groups)
 	c.exact = c.exact[:0]
+	c.prior = p.Prior
+	if han {
+		c.prior = p.HanPrior
+	}
+	st := &r.list.Stats
 	for f := range fieldNames {
-		c.b[f] = p.B[f]
-		if han {
-			c.b[f] = p.HanB
-		}
-		st := &r.list.Stats
-		c.norm[0][f] = c.b[f] * inverseMean(st.Has[f], st.Len[f])
-		c.norm[1][f] = c.b[f] * inverseMean(st.Whole.Has[f], st.Whole.Len[f])
+		c.norm[0][f] = c.prior + mean(st.Len[f], st.Has[f])
+		c.norm[1][f] = c.prior + mean(st.Whole.Len[f], st.Whole.Has[f])
 	}
 	return c
 }
 
-// inverseMean returns n / sum, the inverse of a mean length, 0 when there is none.
-func inverseMean(n, sum int64) float64 {
-	if sum == 0 {
+// mean returns sum / n, 0 for nothing.
+func mean(sum, n int64) float64 {
+	if n == 0 {
 		return 0
 	}
-	return float64(n) / float64(sum)
+	return float64(sum) / float64(n)
 }
 
 // term adds the scores of one query term.
@@ -286,7 +286,7 @@ func (c *cursor) field(i int, s *readSegment, f int, v variant) error {
 		if c.tf[n] == 0 {
 			c.seen = append(c.seen, n)
 		}
-		c.tf[n] += float32(w * float64(z.Frequency()) / (1 - c.b[f] + c.norm[c.whole[n]][f]*float64(z.NormUint64())))
+		c.tf[n] += float32(w * float64(z.Frequency()) * c.norm[c.whole[n]][f] / (c.prior + float64(z.NormUint64())))
 	}
 }
 
