@@ -129,10 +129,10 @@ type Memory struct {
 type Unit struct {
 	ID       string // MemoryID, or MemoryID + "#" + slug or ordinal
 	MemoryID string
-	Lines    [2]int // first and last line in the file, counted from 1, both included
-	Bytes    [2]int // half-open range in the decoded text of the file
-	Headings []string
-	Text     string // the decoded text of Bytes, front matter left out
-	Hash     string // hex, over Text: the same text has the same hash
+	Lines    [2]int   // first and last line in the file, counted from 1, both included
+	Bytes    [2]int   // half-open range in the decoded text of the file
+	Headings []string // above it and in it, outermost first
+	Text     string   // the decoded text of Bytes, front matter left out
+	Hash     string   // hex, over Text, or over what the front matter of a file without body says
 	Occurred Occurred
 }

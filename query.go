@@ -6,23 +6,23 @@ import "time"
 // but Text works.
 type Query struct {
 	Text    string // what to look for
-	Request string // the user's own words, when Text is the agent's wording
-	Recent  string // summary of what the conversation is about
+	Request string // the user's own words, when Text is the agent's wording: dates that Text lacks are read from it, and the wish to do without memory
+	Recent  string // summary of what the conversation is about; does not change the answer yet
 
-	Session string
+	Session string // narrows Turn to this session
 	Turn    string // memories made in this turn are left out
 
 	Now   time.Time // zero: the caller's clock; ranking never reads one itself
 	AsOf  time.Time // valid time asked about; zero: Now, current facts only
-	Since time.Time // zero: open; matched against when a unit occurred
+	Since time.Time // zero: open; matched against when a unit occurred, or was recorded if nothing in it or its name says when
 	Until time.Time // exclusive
 
-	Categories []Category
-	K          int // most hits to return; zero: [DefaultK]
-	Budget     int // tokens the context may take; zero: [DefaultBudget]
+	Categories []Category // only these; none: all, and memories without one
+	K          int        // most memories to return, each with up to three units as hits; zero: [DefaultK]
+	Budget     int        // tokens the context may take; zero: [DefaultBudget]
 
 	Surfaced map[string]string // unit id -> hash of what the agent already has
-	Tools    []string          // tools in current use: their usage notes are left out
+	Tools    []string          // tools in current use: their usage notes are left out, warnings are not
 
 	Rerank  RerankMode
 	Explain bool
@@ -34,7 +34,8 @@ const (
 	DefaultBudget = 2000
 )
 
-// A RerankMode says whether a model may reorder the candidates.
+// A RerankMode says whether a model may reorder the candidates. There is no such
+// model yet: the mode only shows in [Trace].Gate.
 type RerankMode string
 
 // The rerank modes. The empty mode is [RerankAuto].
@@ -61,20 +62,20 @@ type Result struct {
 	Reasons    []string           `json:"reasons"`
 	Confidence float64            `json:"confidence"` // 0-1, calibrated: does the best hit answer?
 	Hits       []Hit              `json:"hits"`       // best first
-	Injected   []string           `json:"injected"`   // unit ids of the hits that stand in Context
+	Injected   []string           `json:"injected"`   // unit ids of what stands in Context
 	Context    string             `json:"context"`
 	Tokens     int                `json:"tokens"` // upper bound of Context's o200k_base count
 	Budget     int                `json:"budget"`
-	Already    []string           `json:"already_recalled"`
-	Stale      int                `json:"stale"` // files known to differ from the index
-	SelectedBy string             `json:"selected_by"`
+	Already    []string           `json:"already_recalled"` // unit ids left out because the agent has them
+	Stale      int                `json:"stale"`            // files known to differ from the index
+	SelectedBy string             `json:"selected_by"`      // "fusion"; "none" when memory is off or cannot be opened
 	Query      string             `json:"query"`
-	Model      string             `json:"model"` // embedding model that took part, or "none"
-	Zone       string             `json:"zone"`  // zone in which naive times were read
-	Sources    []string           `json:"source_paths"`
+	Model      string             `json:"model"`        // embedding model that took part, or "none"
+	Zone       string             `json:"zone"`         // zone in which naive times were read
+	Sources    []string           `json:"source_paths"` // of the hits, each once
 	Cost       Cost               `json:"cost"`
 	Trace      *Trace             `json:"trace,omitempty"`
-	Timings    map[string]float64 `json:"timings_ms"`
+	Timings    map[string]float64 `json:"timings_ms"` // by stage
 }
 
 // A Cost is what model calls took.
@@ -91,17 +92,17 @@ type Hit struct {
 	MemoryID   string     `json:"memory_id"`
 	Path       string     `json:"path"`
 	Lines      [2]int     `json:"lines"`
-	Score      float64    `json:"score"`
+	Score      float64    `json:"score"` // of this query and scope alone; with several scopes by rank
 	Hash       string     `json:"hash"`
 	Scope      string     `json:"scope"`
 	Category   Category   `json:"category"`
 	Kind       Kind       `json:"kind,omitempty"`
 	Status     Status     `json:"status"`
 	Summary    string     `json:"summary"`
-	Date       string     `json:"date"`
+	Date       string     `json:"date"` // when it occurred, as exactly as that is known: 2026-03-12, 2026-03, 2026-Q1, 2026, or first/last day
 	DateSource DateSource `json:"date_source"`
 	ValidFrom  *string    `json:"valid_from"`
-	ValidTo    *string    `json:"valid_to"`
+	ValidTo    *string    `json:"valid_to"` // exclusive; earlier than the file says when a successor took over
 	Signals    Signals    `json:"signals"`
 	Text       string     `json:"text"`
 	Trace      []Step     `json:"trace,omitempty"` // filled when asked to explain
@@ -131,7 +132,7 @@ type Step struct {
 // A Trace says how an answer came about.
 type Trace struct {
 	Dates      []string       `json:"dates,omitempty"` // spans read from the query
-	Terms      []string       `json:"terms,omitempty"` // query terms with their idf
+	Terms      []string       `json:"terms,omitempty"` // query terms with their idf; filled when asked to explain
 	Candidates int            `json:"candidates"`
 	Dropped    map[string]int `json:"dropped,omitempty"` // why candidates left, and how many
 	Gate       *Gate          `json:"gate,omitempty"`

@@ -14,8 +14,13 @@ func (s Span) Contains(t time.Time) bool {
 
 // Overlaps reports whether s and o share an instant. An empty span shares none.
 func (s Span) Overlaps(o Span) bool {
-	return (s.Until.IsZero() || o.From.IsZero() || o.From.Before(s.Until)) &&
-		(o.Until.IsZero() || s.From.IsZero() || s.From.Before(o.Until))
+	if o.From.After(s.From) { // a zero From is the earliest anyway
+		s.From = o.From
+	}
+	if s.Until.IsZero() || !o.Until.IsZero() && o.Until.Before(s.Until) {
+		s.Until = o.Until
+	}
+	return s.From.IsZero() || s.Until.IsZero() || s.From.Before(s.Until)
 }
 
 // A Bound is one end of a [Validity]: an instant, or a civil date that is
@@ -102,7 +107,8 @@ const (
 )
 
 // Occurred is when something happened or was noted. It is shown and matched by
-// date questions; it never filters.
+// date questions. It says nothing about whether a fact holds, and it filters only
+// where a [Query] has Since or Until.
 type Occurred struct {
 	Span        Span
 	Granularity Granularity

@@ -72,6 +72,14 @@ func TestSpan(t *testing.T) {
 	if !jan.Overlaps(memsearch.Span{}) || !(memsearch.Span{From: a}).Overlaps(feb) {
 		t.Error("an open span overlaps nothing")
 	}
+	for _, empty := range []memsearch.Span{{From: b, Until: b}, {From: c, Until: a}} {
+		if (memsearch.Span{From: a, Until: c}).Overlaps(empty) || empty.Overlaps(memsearch.Span{}) || empty.Overlaps(memsearch.Span{From: a}) {
+			t.Errorf("%v shares an instant with another", empty)
+		}
+	}
+	if !(memsearch.Span{Until: b}).Overlaps(memsearch.Span{Until: a}) || (memsearch.Span{Until: b}).Overlaps(memsearch.Span{From: b}) {
+		t.Error("spans without a beginning")
+	}
 	if jan.Contains(b) || !jan.Contains(a) || !(memsearch.Span{}).Contains(b) {
 		t.Error("a span is half-open")
 	}

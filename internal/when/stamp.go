@@ -81,7 +81,7 @@ func (p *parser) apart(i, next int) bool {
 	return !(i > 1 && p.glued(i) && t.kind == kindWord) || p.toks[i].kind != kindNumber
 }
 
-// Heading finds the full date, or the range of two, in a heading.
+// Heading finds the first full date in a heading.
 func Heading(text string, loc *time.Location) (memsearch.Span, memsearch.Granularity, bool) {
 	p := &parser{text: text, toks: lex(text)}
 	for i := 1; i < p.end(); i++ {
