@@ -78,6 +78,7 @@ func (w *watcher) loop() {
 				if err := w.add(e.Name); err != nil {
 					w.log.Warn("folder not watched", "err", err)
 				}
+				w.dirty.Store(true) // for what came before the watch
 			}
 		case err, ok := <-w.notify.Errors:
 			if !ok {

@@ -1,0 +1,80 @@
+package core_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/embed/openai"
+)
+
+// server speaks the embeddings protocol: a text's vector says whether it is about
+// water or about air.
+func server(t *testing.T, texts *atomic.Int64) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var req struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			t.Error(err)
+		}
+		type row struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		var rows []row
+		for i, text := range req.Input {
+			texts.Add(1)
+			v := []float32{0, 0, 1}
+			if strings.Contains(text, "weir") || strings.Contains(text, "river") {
+				v = []float32{1, 0, 0}
+			} else if strings.Contains(text, "air") {
+				v = []float32{0, 1, 0}
+			}
+			rows = append(rows, row{i, v})
+		}
+		if err := json.NewEncoder(w).Encode(map[string]any{"object": "list", "model": "m", "data": rows, "usage": map[string]int{"prompt_tokens": 1, "total_tokens": 1}}); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
+}
+
+// TestAPIModel guards against vectors that are asked for again, by another
+// process or after a rebuild, and against a key that is needed where there is none.
+func TestAPIModel(t *testing.T) {
+	var texts atomic.Int64
+	calls := 0
+	dir := folder(t, birds)
+	flags := map[string]string{"model": "m", "base_url": server(t, &texts), "dims": "3", "api_key_env": ""}
+	asked := func() int64 {
+		t.Helper()
+		m := open(t, &core.Options{Settings: settings(t, flags), OnCall: func(openai.Call) { calls++ }}, core.Scope{Name: "user", Dir: dir})
+		res := recall(t, m, "who stands in the river")
+		if res.Model != "m" || len(res.Hits) == 0 || res.Hits[0].Path != "heron.md" || res.Hits[0].Signals.Vector == nil {
+			t.Errorf("%s %v: %v by %s", res.Status, res.Reasons, hits(res), res.Model)
+		}
+		return texts.Swap(0)
+	}
+	if n := asked(); n < 3 || calls == 0 {
+		t.Errorf("asked for %d vectors in %d calls, want two notes and the query", n, calls)
+	}
+	if n := asked(); n > 1 {
+		t.Errorf("asked again for %d vectors", n)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ".memsearch", "CURRENT")); err != nil {
+		t.Fatal(err)
+	}
+	if n := asked(); n > 1 {
+		t.Errorf("asked for %d vectors after a rebuild", n)
+	}
+	flags["api_key_env"] = "NO_SUCH_KEY_IS_SET"
+	if _, err := core.Open(t.Context(), []core.Scope{{Name: "user", Dir: dir}}, &core.Options{Settings: settings(t, flags)}); err == nil || !strings.Contains(err.Error(), "NO_SUCH_KEY_IS_SET") {
+		t.Errorf("without the key: %v, want an error that names its variable", err)
+	}
+}
