@@ -28,7 +28,7 @@ func program(t *testing.T, env []string, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), self, args...)
-	c.Env = append([]string{asProgram + "=1", "HOME=/no-such-home", "PATH=" + os.Getenv("PATH")}, env...)
+	c.Env = append([]string{asProgram + "=1", "HOME=/no-such-home", "PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + coverDir(t)}, env...)
 	return c
 }
 

@@ -42,7 +42,7 @@ func TestCommandScripts(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &script{dir: t.TempDir(), self: self}
-			s.env = map[string]string{"WORK": s.dir, "HOME": filepath.Join(s.dir, "home"), "XDG_CONFIG_HOME": filepath.Join(s.dir, "config"), "PATH": os.Getenv("PATH"), asProgram: "1"}
+			s.env = map[string]string{"WORK": s.dir, "HOME": filepath.Join(s.dir, "home"), "XDG_CONFIG_HOME": filepath.Join(s.dir, "config"), "PATH": os.Getenv("PATH"), asProgram: "1", "GOCOVERDIR": coverDir(t)}
 			s.run(t, file, string(raw))
 		})
 	}
