@@ -1,6 +1,9 @@
 package memsearch
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Category says whom or what a memory is about. Empty means unknown: foreign
 // notes have none.
@@ -19,12 +22,7 @@ var Categories = []Category{CategoryUser, CategoryFeedback, CategoryProject, Cat
 
 // Valid reports whether c is one of [Categories].
 func (c Category) Valid() bool {
-	for _, k := range Categories {
-		if c == k {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(Categories, c)
 }
 
 // A Kind says what sort of statement a memory makes. Empty means unknown.
