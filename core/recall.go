@@ -64,6 +64,11 @@ func (m *Memory) search(ctx context.Context, q memsearch.Query) (*memsearch.Resu
 // files, and once more when there were any. What went wrong becomes part of the
 // last result.
 func (m *Memory) overViews(ctx context.Context, ask func([]recall.Scope) (*memsearch.Result, error)) error {
+	walks := make([]*index.Walk, len(m.scopes))
+	for i, s := range m.scopes {
+		walks[i] = s.beginWalk(ctx)
+		defer walks[i].Wait()
+	}
 	views, errs := m.open(ctx)
 	defer func() { closeViews(views) }()
 	if ctx.Err() != nil {
@@ -73,7 +78,7 @@ func (m *Memory) overViews(ctx context.Context, ask func([]recall.Scope) (*memse
 	var wg sync.WaitGroup
 	for i, s := range m.scopes {
 		if views[i] != nil {
-			wg.Go(func() { fresh[i] = s.refresh(ctx) })
+			wg.Go(func() { fresh[i] = s.refresh(ctx, walks[i]) })
 		}
 	}
 	res, err := ask(m.searchable(views))

@@ -166,21 +166,34 @@ type freshness struct {
 
 // refresh brings the index up to its files when few differ. It never fails: what
 // it could not do is in the reasons.
-func (s *scope) refresh(ctx context.Context) freshness {
+func (s *scope) refresh(ctx context.Context, w *index.Walk) freshness {
 	if s.standIn() != nil || s.watch != nil && s.watch.quiet(s.core.now()) {
 		return freshness{}
 	}
-	f := s.catchUp(ctx)
+	f := s.catchUp(ctx, w)
 	if s.watch != nil && (f.stale > 0 || len(f.reasons) > 0) {
 		s.watch.changed()
 	}
 	return f
 }
 
+// beginWalk begins the walk of a refresh that will follow for certain; nil when
+// there is none.
+func (s *scope) beginWalk(ctx context.Context) *index.Walk {
+	if s.standIn() != nil || s.watch != nil {
+		return nil
+	}
+	return s.disk.BeginWalk(s.budgeted(ctx))
+}
+
+func (s *scope) budgeted(ctx context.Context) context.Context {
+	return context.WithValue(ctx, walkBudget{}, s.core.settings.SyncBudget)
+}
+
 // catchUp syncs a few changed files.
-func (s *scope) catchUp(ctx context.Context) freshness {
-	ctx = context.WithValue(ctx, walkBudget{}, s.core.settings.SyncBudget)
-	r, err := s.disk.Sync(ctx, index.SyncOptions{MaxFiles: s.core.settings.SyncFiles})
+func (s *scope) catchUp(ctx context.Context, w *index.Walk) freshness {
+	ctx = s.budgeted(ctx)
+	r, err := s.disk.Sync(ctx, index.SyncOptions{MaxFiles: s.core.settings.SyncFiles, Walk: w})
 	switch {
 	case err == nil:
 		f := freshness{published: r.Published, stale: r.Stale}

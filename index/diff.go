@@ -85,6 +85,47 @@ func (ix *Index) walk(ctx context.Context) (*plan, error) {
 	return p, nil
 }
 
+// A Walk lists the files in the background.
+type Walk struct {
+	pointer pointer // CURRENT before it began; zero in memory
+	done    chan struct{}
+	plan    *plan
+	err     error
+}
+
+// BeginWalk begins to list the files, for a sync that is about to be asked for:
+// meanwhile the index can be opened. Until [Walk.Wait] returned, the source is
+// in use.
+func (ix *Index) BeginWalk(ctx context.Context) *Walk {
+	w := &Walk{done: make(chan struct{})}
+	if !ix.opts.InMemory {
+		// Without a readable pointer there is no generation that it could be taken for.
+		w.pointer, _ = readPointer(ix.dir)
+	}
+	go func() {
+		defer close(w.done)
+		w.plan, w.err = ix.walk(ctx)
+	}()
+	return w
+}
+
+// Wait returns when the walk has ended. It does nothing for a nil Walk.
+func (w *Walk) Wait() {
+	if w != nil {
+		<-w.done
+	}
+}
+
+// walked returns what w found, if it may be compared with g: a walk that began
+// before g was published may lack files that g has.
+func (ix *Index) walked(ctx context.Context, w *Walk, g *generation) (*plan, error) {
+	w.Wait()
+	if w.err == nil && g != nil && g.held != nil && g.held.pointer != w.pointer {
+		return ix.walk(ctx)
+	}
+	return w.plan, w.err
+}
+
 // A doubtful file may have changed since it was read.
 type doubtful struct {
 	was  source

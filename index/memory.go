@@ -27,7 +27,7 @@ func (ix *Index) syncMemory(ctx context.Context, o SyncOptions) (_ *SyncReport, 
 		return nil, err
 	}
 	defer func() { ix.writing <- struct{}{} }()
-	j, err := ix.look(ctx, o.Rebuild)
+	j, err := ix.look(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ type SyncOptions struct {
 	// [SyncReport].Stale says how many there are.
 	MaxFiles int
 
+	// Walk, if non-nil, was begun by [Index.BeginWalk] for this sync alone.
+	Walk *Walk
+
 	// Progress, if non-nil, is told how many of the files to index are done.
 	Progress func(done, total int)
 }
@@ -64,6 +67,7 @@ func (ix *Index) Sync(ctx context.Context, o SyncOptions) (*SyncReport, error) {
 	}
 	for attempt := 1; ; attempt++ {
 		r, err := sync(ctx, o)
+		o.Walk = nil
 		if errors.Is(err, errMoved) && attempt < maxAttempts {
 			continue
 		}
@@ -89,8 +93,13 @@ func (j *job) close() error { return j.cur.unref() }
 func (j *job) idle() bool { return j.base != nil && j.plan.idle() }
 
 // look walks the files and compares them with the current generation.
-func (ix *Index) look(ctx context.Context, rebuild bool) (_ *job, err error) {
+func (ix *Index) look(ctx context.Context, o SyncOptions) (_ *job, err error) {
 	j := &job{}
+	w := o.Walk
+	if w == nil || ix.opts.InMemory {
+		w = ix.BeginWalk(ctx)
+	}
+	defer w.Wait()
 	j.cur, err = ix.acquire(ctx)
 	u, unusable := errors.AsType[*Unusable](err)
 	if err != nil && !unusable {
@@ -101,7 +110,7 @@ func (ix *Index) look(ctx context.Context, rebuild bool) (_ *job, err error) {
 			err = errors.Join(err, j.close())
 		}
 	}()
-	if j.plan, err = ix.walk(ctx); err != nil {
+	if j.plan, err = ix.walked(ctx, w, j.cur); err != nil {
 		return nil, err
 	}
 	switch {
@@ -121,7 +130,7 @@ func (ix *Index) look(ctx context.Context, rebuild bool) (_ *job, err error) {
 		}
 		j.base = j.cur
 	}
-	if j.base != nil && !rebuild && j.base.manifest.NextFile < maxFile {
+	if j.base != nil && !o.Rebuild && j.base.manifest.NextFile < maxFile {
 		err = ix.retryVectors(ctx, j)
 		return j, err
 	}
@@ -159,7 +168,7 @@ func (ix *Index) retryVectors(ctx context.Context, j *job) error {
 }
 
 func (ix *Index) syncDisk(ctx context.Context, o SyncOptions) (_ *SyncReport, err error) {
-	j, err := ix.look(ctx, o.Rebuild)
+	j, err := ix.look(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +183,8 @@ func (ix *Index) syncDisk(ctx context.Context, o SyncOptions) (_ *SyncReport, er
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	// What was looked at may be history by now.
 	if waited || j.overtaken(ix.dir) {
-		again, err := ix.look(ctx, o.Rebuild)
+		o.Walk = nil
+		again, err := ix.look(ctx, o)
 		if err != nil {
 			return nil, err
 		}
