@@ -24,6 +24,9 @@ type Finding struct {
 	Fixable bool   `json:"fixable"` // memsearch doctor --fix mends it
 }
 
+// CodeNoID is the code of a file whose id is derived from its path.
+const CodeNoID = "no-id"
+
 // Doctor reads every file and says what is odd, in order of path. It changes
 // nothing.
 func (m *Memory) Doctor(ctx context.Context) ([]Finding, error) {
@@ -84,7 +87,7 @@ func (s *scope) examine(ctx context.Context) ([]Finding, error) {
 			ids[f.Memory.ID] = e.Path
 		}
 		if f.Memory.DerivedID {
-			add(e.Path, "no-id", "has no id; it has one derived from its path, which a rename changes", 0, true)
+			add(e.Path, CodeNoID, "has no id; it has one derived from its path, which a rename changes", 0, true)
 		}
 	}
 	stale, err := s.vault.CatalogStale(ctx)

@@ -59,15 +59,24 @@ another process is writing.`,
 	return c
 }
 
+// noIDLines is how many files without an id are listed for a person: a vault that
+// others write has an id nowhere.
+const noIDLines = 5
+
 func printFindings(w io.Writer, list []core.Finding) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "nothing odd")
 		return
 	}
-	fixable := 0
+	fixable, noID := 0, 0
 	for _, f := range list {
 		if f.Fixable {
 			fixable++
+		}
+		if f.Code == core.CodeNoID {
+			if noID++; noID > noIDLines {
+				continue
+			}
 		}
 		where := f.Scope
 		if f.Path != "" {
@@ -77,6 +86,9 @@ func printFindings(w io.Writer, list []core.Finding) {
 			where += fmt.Sprintf(":%d", f.Line)
 		}
 		fmt.Fprintf(w, "%s: %s (%s)\n", where, printable(f.Message), f.Code)
+	}
+	if noID > noIDLines {
+		fmt.Fprintf(w, "and %d more have no id; --json lists them all\n", noID-noIDLines)
 	}
 	fmt.Fprintf(w, "%d findings", len(list))
 	if fixable > 0 {

@@ -32,7 +32,7 @@ func (d *evalData) flags(c *cobra.Command) {
 // load reads the data and the model.
 func (d *evalData) load(a *app) (docs []eval.Document, qs []eval.Question, qrels eval.Qrels, o *eval.EngineOptions, err error) {
 	if len(d.corpus) == 0 || d.queries == "" || d.qrels == "" {
-		return nil, nil, nil, nil, usage("memsearch eval retrieval --help", "eval needs --corpus, --queries and --qrels")
+		return nil, nil, nil, nil, usage("memsearch eval --help", "eval needs --corpus, --queries and --qrels")
 	}
 	cfg, err := a.settings("")
 	if err != nil {
@@ -70,10 +70,10 @@ func (a *app) evalCmd() *cobra.Command {
 		Short: "Measure retrieval against judged questions",
 		Args:  args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usage("memsearch eval retrieval --help", "eval needs retrieval")
+			return usage("memsearch eval retrieval --help", "eval needs retrieval or confidence")
 		},
 	}
-	c.AddCommand(a.evalRetrievalCmd())
+	c.AddCommand(a.evalRetrievalCmd(), a.evalConfidenceCmd())
 	return c
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/index"
@@ -77,7 +78,7 @@ func classify(err error) *exitErr {
 		e.code, e.hint = exitBusy, "another memsearch is writing; try again, or wait longer with MEMSEARCH_LOCK_WAIT=60s"
 	case errors.Is(err, index.ErrReadOnly), errors.Is(err, vault.ErrReadOnly):
 		e.hint = "give a writable folder with --index-dir; writing memories needs a writable vault"
-	case errors.Is(err, index.ErrFull):
+	case errors.Is(err, index.ErrFull), errors.Is(err, syscall.ENOSPC):
 		e.hint = "free some space, or put the index elsewhere with --index-dir"
 	case errors.Is(err, fs.ErrNotExist):
 		e.hint = "check the path; --vault DIR names the folder of Markdown files"
