@@ -84,7 +84,7 @@ var settings = []setting{
 	{"memory.enabled", "true", "false is the same as mode: off", setEnabled},
 	{"zone", "UTC", "time zone of dates without one (never taken from TZ)", setZone},
 	{"index_dir", "", "where derived indexes live; empty: .memsearch in the vault", text(func(c *Config) *string { return &c.IndexDir })},
-	{"k", "8", "most hits a recall returns", number(1, func(c *Config) *int { return &c.K })},
+	{"k", "8", "most memories a recall returns, each with up to three units", number(1, func(c *Config) *int { return &c.K })},
 	{"memory_context_token_budget", "2000", "tokens the context may take", number(1, func(c *Config) *int { return &c.Budget })},
 	{"inject_threshold", "0", "confidence (0-1) below which hits are listed but not injected", setThreshold},
 	{"sync_budget", "500ms", "how long a recall may look for changed files", duration(func(c *Config) *time.Duration { return &c.SyncBudget })},

@@ -1,0 +1,34 @@
+package config_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/memsearch/memsearch/core/config"
+)
+
+// The table in docs/format.md lists every setting as it is.
+func TestFormatDocument(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(doc), "\n## memsearch.yaml\n")
+	if !ok {
+		t.Fatal("docs/format.md says nothing of memsearch.yaml")
+	}
+	c, err := config.Load(config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range c.Entries() {
+		key := fmt.Sprintf("\n| `%s` | ", e.Key)
+		_, row, ok := strings.Cut(table, key)
+		row, _, _ = strings.Cut(row, "\n")
+		if !ok || !strings.HasSuffix(row, " | "+e.Help+" |") {
+			t.Errorf("docs/format.md says of %s: %q, want %q", e.Key, row, e.Help)
+		}
+	}
+}
