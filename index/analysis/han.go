@@ -6,7 +6,7 @@ import (
 )
 
 // Pairs of a traditional and its simplified character, derived from CC-CEDICT
-// (CC BY-SA 4.0). No simplified character is the first of another pair.
+// (CC BY-SA 4.0, see NOTICE). No simplified character is the first of another pair.
 //
 //go:embed t2s.txt
 var pairs string
