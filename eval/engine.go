@@ -106,3 +106,13 @@ func (e *engine) Close() error {
 	e.recall.Wait()
 	return errors.Join(e.snap.Close(), e.index.Close())
 }
+
+// Judge implements Judger with as many memories as a recall returns.
+func (e *engine) Judge(ctx context.Context, q Question, arm string) (Judgement, error) {
+	a, err := recall.ParseArms(arm)
+	if err != nil {
+		return Judgement{}, err
+	}
+	j, err := e.recall.Judge(ctx, e.query(q, memsearch.DefaultK), a)
+	return Judgement(j), err
+}

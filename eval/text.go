@@ -47,3 +47,26 @@ func (r *Report) Text() string {
 
 // short prints .123 for 0.123.
 func short(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
+
+// Text renders the report as plain tables.
+func (r *ConfidenceReport) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d answerable, %d not\n\n", r.Arm, r.Positives, r.Negatives)
+	fmt.Fprintf(&b, "AUC %.3f [%.3f, %.3f]   calibration error %.3f\n", r.AUC.Mean, r.AUC.Low, r.AUC.High, r.ECE)
+	floors := []FloorReport{r.Floor}
+	if r.Given != nil {
+		floors = append(floors, *r.Given)
+	}
+	for _, f := range floors {
+		fmt.Fprintf(&b, "floor %.4f empties %.2f %% of the answerable, %.1f %% of the others\n", f.Floor, 100*f.Lost, 100*f.Emptied)
+	}
+	fmt.Fprintf(&b, "\n%-32s %6s %6s  %-16s %s\n", "not answerable, asked of", "n", "AUC", "95 %", "emptied")
+	for _, s := range r.Sources {
+		fmt.Fprintf(&b, "%-32s %6d %6.3f  [%.3f, %.3f]   %.3f\n", s.Source, s.N, s.AUC.Mean, s.AUC.Low, s.AUC.High, s.Emptied)
+	}
+	fmt.Fprintf(&b, "\n%-12s %6s %10s %10s\n", "confidence", "n", "said", "true")
+	for _, x := range r.Bins {
+		fmt.Fprintf(&b, "%.1f to %.1f   %6d %10.3f %10.3f\n", x.From, x.To, x.N, x.Confidence, x.Answerable)
+	}
+	return b.String()
+}
