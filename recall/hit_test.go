@@ -51,7 +51,7 @@ func TestHitFields(t *testing.T) {
 	res := ask(t, engine(nil, f), memsearch.Query{Text: "red kite"})
 	from, to := "2026-03-01", "2027-01-01"
 	want := memsearch.Hit{
-		ID: "m#s", MemoryID: "m", Path: "a/kite.md", Lines: [2]int{1, 2}, Score: 1.35, Hash: "9f", Scope: "user",
+		ID: "m#s", MemoryID: "m", Path: "a/kite.md", Lines: [2]int{1, 2}, Score: 1.3, Hash: "9f", Scope: "user",
 		Category: "project", Kind: "fact", Status: "active", Summary: "Kite", Date: "2026-03-12", DateSource: "mtime",
 		ValidFrom: &from, ValidTo: &to, Text: "red kite\nnests",
 		Signals: memsearch.Signals{BM25: &memsearch.Signal{Rank: 1, Score: 2}, Vector: &memsearch.Signal{Rank: 2, Score: .5}},

@@ -81,15 +81,14 @@ func TestVectorWeight(t *testing.T) {
 		words float64
 		want  float64
 	}{
-		{false, 0, .7},
-		{false, 10, .7},
-		{false, 20, .175}, // .7 * (10/20)^2
-		{true, 5, .5},
-		{true, 25, .08},       // .5 * (10/25)^2
-		{false, 500, .00028},  // .7 * (10/500)^2
-		{false, 12.5, .448},   // .7 * (10/12.5)^2
-		{true, 1e6, 5e-11},    // never 0: a vector still breaks ties
-		{false, 10.1, .686207}, // .7 * (10/10.1)^2
+		{false, 0, .6},
+		{false, 10, .6},
+		{false, 20, .15}, // .6 * (10/20)^2
+		{true, 5, .4},
+		{true, 25, .064},     // .4 * (10/25)^2
+		{false, 500, .00024}, // .6 * (10/500)^2
+		{false, 12.5, .384},  // .6 * (10/12.5)^2
+		{true, 1e6, 4e-11},   // never 0: a vector still breaks ties
 	} {
 		if got := vectorWeight(tt.cjk, tt.words); math.Abs(got-tt.want) > 1e-5*max(tt.want, .1) {
 			t.Errorf("vectorWeight(%v, %v) = %v, want %v", tt.cjk, tt.words, got, tt.want)

@@ -73,8 +73,8 @@ func TestFusion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 2/2 + .7*.25, 1/2 + .7*.5, 0 + .7*.75; what nothing speaks for is no candidate.
-	want := map[string]float64{"both": 1.175, "one": .85, "meaning": .525}
+	// 2/2 + .6*.25, 1/2 + .6*.5, 0 + .6*.75; what nothing speaks for is no candidate.
+	want := map[string]float64{"both": 1.15, "one": .8, "meaning": .45}
 	if len(got) != len(want) {
 		t.Fatalf("got %d, want %d", len(got), len(want))
 	}
@@ -94,8 +94,8 @@ func TestFusion(t *testing.T) {
 func TestChineseWeight(t *testing.T) {
 	f := newFake(note{id: "a", text: "无", cos: .5})
 	got, _, err := engine(nil, f).Rank(t.Context(), memsearch.Query{Text: "航班", Now: now}, recall.ArmHybrid)
-	if err != nil || len(got) != 1 || !near(got[0].Score, .5*.5) {
-		t.Errorf("got %v %v, want one score of .25", got, err)
+	if err != nil || len(got) != 1 || !near(got[0].Score, .4*.5) {
+		t.Errorf("got %v %v, want one score of .2", got, err)
 	}
 }
 
