@@ -99,11 +99,12 @@ func grab[T any](p *sync.Pool, n int) []T {
 }
 
 func (s *search) close() {
-	if s.fused != nil {
-		scratch.fused.Put(&s.fused)
+	// The pools keep the slices, not the fields, which are emptied here.
+	if fused := s.fused; fused != nil {
+		scratch.fused.Put(&fused)
 	}
-	if s.dates != nil {
-		scratch.dates.Put(&s.dates)
+	if dates := s.dates; dates != nil {
+		scratch.dates.Put(&dates)
 	}
 	s.fused, s.dates, s.fusion.date = nil, nil, nil
 }

@@ -14,10 +14,11 @@ import (
 )
 
 // Sizes of segments. A search looks into every segment, so there are few; a
-// batch takes about ten times its text in memory while it is built.
+// batch takes about fifteen times its text in memory while it is built, which is
+// most of what indexing takes at all.
 const (
 	maxSegments = 8
-	batchBytes  = 4 << 20
+	batchBytes  = 3 << 19
 	batchDocs   = 1 << 15
 )
 
