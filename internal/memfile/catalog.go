@@ -52,20 +52,28 @@ func (s *scan) unhidden() {
 	s.headings = kept
 }
 
-// linksInside reports whether a line begins with a link to a file of the vault.
-func (p *parser) linksInside(t, dir string) bool {
+// CatalogLink returns where the link leads that begins a line of a catalog, as it
+// is written there, behind bullet, check box and emphasis. It is empty when none
+// does, or when it leads to an address of the net. wiki tells [[x]] from [y](x).
+func CatalogLink(line string) (target string, wiki bool) {
+	t := strings.TrimSpace(line)
 	if n := markerLen(t); n > 0 {
 		t = strings.TrimLeft(t[n:], " \t")
 	}
-	t = strings.TrimLeft(trimBox(t), "*_")
-	target, wiki := linkTarget(t)
-	if target == "" {
-		return false
-	}
+	target, wiki = linkTarget(strings.TrimLeft(trimBox(t), "*_"))
 	if i := strings.IndexAny(target, "#?"); i >= 0 {
 		target = target[:i]
 	}
-	if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") || target == "" {
+	if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+		return "", false
+	}
+	return target, wiki
+}
+
+// linksInside reports whether a line begins with a link to a file of the vault.
+func (p *parser) linksInside(t, dir string) bool {
+	target, wiki := CatalogLink(t)
+	if target == "" {
 		return false
 	}
 	names := []string{target}

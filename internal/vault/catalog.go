@@ -164,10 +164,7 @@ func withCatalog(raw []byte, block []string) ([]byte, error) {
 func catalogBlocks(raw []byte) (blocks [][2]int) {
 	begin := -1
 	for at := 0; at < len(raw); {
-		next := len(raw)
-		if i := bytes.IndexAny(raw[at:], "\n\r"); i >= 0 {
-			next = at + i + 1
-		}
+		next := nextLine(raw, at)
 		line := raw[at:next]
 		switch strings.TrimSpace(string(line)) {
 		case memfile.CatalogBegin:
@@ -181,6 +178,19 @@ func catalogBlocks(raw []byte) (blocks [][2]int) {
 		at = next
 	}
 	return blocks
+}
+
+// nextLine returns where the line after the one at at begins. LF, CRLF and CR
+// end lines.
+func nextLine(raw []byte, at int) int {
+	i := bytes.IndexAny(raw[at:], "\n\r")
+	switch {
+	case i < 0:
+		return len(raw)
+	case bytes.HasPrefix(raw[at+i:], []byte("\r\n")):
+		return at + i + 2
+	}
+	return at + i + 1
 }
 
 // CatalogStale reports whether the catalog differs from what the files say. A

@@ -53,17 +53,9 @@ func (w *Writer) Create(ctx context.Context, n NewMemory) (memsearch.Memory, err
 func (w *Writer) Supersede(ctx context.Context, name string, n NewMemory, at memsearch.Bound) (memsearch.Memory, error) {
 	var made memsearch.Memory
 	err := w.run(ctx, "supersede", func(ctx context.Context) error {
-		e, err := w.v.locate(name)
+		_, old, err := w.v.head(ctx, name)
 		if err != nil {
 			return err
-		}
-		c, err := w.v.census(ctx)
-		if err != nil {
-			return err
-		}
-		old, ok := c.at(e.Path)
-		if !ok {
-			return refuse(RuleMissing, "path", "there is no such memory")
 		}
 		n.Memory.Supersedes = append(slices.Clone(n.Memory.Supersedes), old.id)
 		slices.Sort(n.Memory.Supersedes)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -219,9 +218,6 @@ func (w *Writer) unlist(ctx context.Context, removed []string, dryRun bool) (edi
 	return edited, nil
 }
 
-// catalogLink matches a line that begins with a link, and where it leads.
-var catalogLink = regexp.MustCompile(`^\s*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[[ xX]\]\s+)?[*_]{0,2}(?:\[\[([^\]|#]+)|\[(?:[^\]\\]|\\.)*\]\(<?([^)>\s]+))`)
-
 // withoutLinks returns raw without the lines that begin with a link to one of
 // the files. Targets are relative to dir or to the vault.
 func withoutLinks(raw []byte, dir string, files []string) []byte {
@@ -229,17 +225,17 @@ func withoutLinks(raw []byte, dir string, files []string) []byte {
 		return raw
 	}
 	out := []byte{}
-	for line := range bytes.Lines(raw) {
-		m := catalogLink.FindSubmatch(line)
-		if m == nil || !leadsTo(string(m[1])+string(m[2]), dir, files) {
-			out = append(out, line...)
+	for at := 0; at < len(raw); {
+		next := nextLine(raw, at)
+		if target, wiki := memfile.CatalogLink(string(raw[at:next])); target == "" || !leadsTo(target, wiki, dir, files) {
+			out = append(out, raw[at:next]...)
 		}
+		at = next
 	}
 	return out
 }
 
-func leadsTo(target, dir string, files []string) bool {
-	target, _, _ = strings.Cut(strings.TrimSpace(target), "#")
+func leadsTo(target string, wiki bool, dir string, files []string) bool {
 	if s, err := url.PathUnescape(target); err == nil {
 		target = s
 	}
@@ -251,6 +247,6 @@ func leadsTo(target, dir string, files []string) bool {
 			}
 		}
 		stem := strings.TrimSuffix(path.Base(f), path.Ext(f))
-		return target == stem // a wiki link names no folder
+		return wiki && target == stem // it names no folder
 	})
 }

@@ -37,7 +37,7 @@ func TestForgetFile(t *testing.T) {
 		"notes/door code.md": "---\nid: door\nsummary: Back door 4711-ABC\nsource_events: [e1, e2]\n---\n" + canary + "\n",
 		"other.md":           "other\n",
 		"MEMORY.md": "# Mine\n- [door](notes/door%20code.md) 4711-ABC\n* [ ] **[[door code]]** 4711-ABC\n" +
-			"- [other](other.md)\n[door](<notes/door code.md>) is a link in prose\nlast",
+			"- [other](other.md)\n[door](<notes/door code.md>) 4711-ABC\nSee [door](<notes/door code.md>).\nlast",
 		"notes/MEMORY.md":           "- [door](door%20code.md) 4711-ABC\n- [up](../other.md)\n",
 		"notes/.memsearch-QWE.tmp":  canary,
 		".memsearch-journal/x.json": "",
@@ -77,7 +77,7 @@ func TestForgetFile(t *testing.T) {
 		t.Errorf("the text still stands in %v", left)
 	}
 	files := tree(t, dir)
-	if !strings.HasPrefix(files["MEMORY.md"], "# Mine\n- [other](other.md)\n[door](<notes/door") {
+	if !strings.HasPrefix(files["MEMORY.md"], "# Mine\n- [other](other.md)\nSee [door](<notes/door code.md>).\nlast\n") {
 		t.Errorf("MEMORY.md: %q", files["MEMORY.md"])
 	}
 	if files["notes/MEMORY.md"] != "- [up](../other.md)\n" || files["other.md"] != "other\n" {
@@ -175,5 +175,35 @@ func TestForgetRefusals(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
 		t.Errorf("disk changed:\n%s", diff)
+	}
+}
+
+// A catalog line goes by itself whatever ends it and however its link is written.
+func TestForgetCatalogLines(t *testing.T) {
+	for name, tt := range map[string]struct{ before, after string }{
+		"LF":                  {"a\n- [x](x.md) gone\nb\n", "a\nb\n"},
+		"CRLF":                {"a\r\n- [x](x.md) gone\r\nb\r\n", "a\r\nb\r\n"},
+		"CR":                  {"a\r- [x](x.md) gone\rb\r", "a\rb\r"},
+		"no line end":         {"a\n- [x](x.md) gone", "a\n"},
+		"first":               {"[x](x.md)\rb", "b"},
+		"numbered":            {"1. [x](x.md) gone\n2. [y](y.md)\n", "2. [y](y.md)\n"},
+		"title":               {"- [x](x.md \"X\") gone\nb\n", "b\n"},
+		"brackets":            {"- [x [1]](x.md) gone\nb\n", "b\n"},
+		"fragment":            {"- [[x#part|X]] gone\nb\n", "b\n"},
+		"address":             {"- [x](https://example.org/x.md)\n", "- [x](https://example.org/x.md)\n"},
+		"not at its head":     {"- see [x](x.md)\n", "- see [x](x.md)\n"},
+		"other file":          {"- [x](xx.md)\n", "- [x](xx.md)\n"},
+		"name in a wiki link": {"- [[x]] gone\nb\n", "b\n"},
+		"name in a link":      {"- [x](y/x)\n", "- [x](y/x)\n"},
+	} {
+		dir := t.TempDir()
+		fill(t, dir, map[string]string{"x.md": "x\n", "sub/MEMORY.md": strings.ReplaceAll(tt.before, "(x.md", "(../x.md")})
+		if _, err := writer(t, dir, options()).Forget(t.Context(), []vault.Target{{Path: "x.md"}}, false); err != nil {
+			t.Fatal(err)
+		}
+		want := strings.ReplaceAll(tt.after, "(x.md", "(../x.md")
+		if diff := cmp.Diff(want, tree(t, dir)["sub/MEMORY.md"]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

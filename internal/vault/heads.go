@@ -107,6 +107,24 @@ func (v *Vault) census(ctx context.Context) (*census, error) {
 	return c, nil
 }
 
+// head returns what is known of the memory that a caller named by its path, and
+// the census it is from.
+func (v *Vault) head(ctx context.Context, name string) (*census, head, error) {
+	e, err := v.locate(name)
+	if err != nil {
+		return nil, head{}, err
+	}
+	c, err := v.census(ctx)
+	if err != nil {
+		return nil, head{}, err
+	}
+	h, ok := c.at(e.Path)
+	if !ok {
+		return nil, head{}, refuse(RuleMissing, "path", "there is no such memory")
+	}
+	return c, h, nil
+}
+
 func headOf(f *memfile.File) *head {
 	m := f.Memory
 	return &head{

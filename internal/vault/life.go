@@ -77,17 +77,9 @@ func (w *Writer) Confirm(ctx context.Context, name string, at time.Time) error {
 func (w *Writer) StampID(ctx context.Context, name string) (string, error) {
 	var id string
 	err := w.run(ctx, "stamp", func(ctx context.Context) error {
-		e, err := w.v.locate(name)
+		c, h, err := w.v.head(ctx, name)
 		if err != nil {
 			return err
-		}
-		c, err := w.v.census(ctx)
-		if err != nil {
-			return err
-		}
-		h, ok := c.at(e.Path)
-		if !ok {
-			return refuse(RuleMissing, "path", "there is no such memory")
 		}
 		if h.id != memfile.PathID(h.path) {
 			id = h.id
