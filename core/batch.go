@@ -22,22 +22,11 @@ type Outcome struct {
 // and indexes them together. A memory that the guard refuses does not stop the
 // others; any other error does, and the outcomes before it are returned.
 func (m *Memory) RememberAll(ctx context.Context, scope string, list []NewMemory) ([]Outcome, error) {
-	done, err := m.begin()
+	s, w, done, err := m.beginWrite(scope)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if err := m.mayWrite(); err != nil {
-		return nil, err
-	}
-	s, err := m.scope(scope)
-	if err != nil {
-		return nil, err
-	}
-	w, err := s.vault.Writer()
-	if err != nil {
-		return nil, err
-	}
 	var out []Outcome
 	for _, n := range list {
 		var mem memsearch.Memory
@@ -126,14 +115,11 @@ func (m *Memory) Embed(ctx context.Context, texts []string) ([][]float32, string
 // ExportSkill writes the current memories of the named scope (the first for "") as
 // an Agent Skills folder and returns how many there are.
 func (m *Memory) ExportSkill(ctx context.Context, scope, dir string) (int, error) {
-	done, err := m.begin()
+	done, err := m.beginRead()
 	if err != nil {
 		return 0, err
 	}
 	defer done()
-	if err := m.mayRead(); err != nil {
-		return 0, err
-	}
 	s, err := m.scope(scope)
 	if err != nil {
 		return 0, err

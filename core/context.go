@@ -33,14 +33,11 @@ type Prepared = recall.Prepared
 // it. With a text, the content holds pinned memories and what a recall finds;
 // without one, pinned memories and the catalog. Nothing exceeds the budget of q.
 func (m *Memory) PrepareContext(ctx context.Context, q memsearch.Query, o *Outline) (*Prepared, error) {
-	done, err := m.begin()
+	done, err := m.beginRead()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if err := m.mayRead(); err != nil {
-		return nil, err
-	}
 	if o == nil {
 		o = &Outline{}
 	}

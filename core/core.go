@@ -188,6 +188,19 @@ func (s *shared) begin() (func(), error) {
 	return s.reading.Done, nil
 }
 
+// beginRead is begin for a call that returns memories.
+func (m *Memory) beginRead() (func(), error) {
+	done, err := m.begin()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.mayRead(); err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
+}
+
 // scope returns the scope called name, the first for "".
 func (s *shared) scope(name string) (*scope, error) {
 	if name == "" {

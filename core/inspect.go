@@ -253,14 +253,11 @@ func (m *Memory) Show(ctx context.Context, id string) (*Item, error) {
 
 // each runs fn over a current snapshot of every scope.
 func (m *Memory) each(ctx context.Context, fn func(*scope, *index.Snapshot) error) error {
-	done, err := m.begin()
+	done, err := m.beginRead()
 	if err != nil {
 		return err
 	}
 	defer done()
-	if err := m.mayRead(); err != nil {
-		return err
-	}
 	for _, s := range m.scopes {
 		v, err := s.current(ctx)
 		if err != nil {

@@ -18,14 +18,11 @@ import (
 // forbids it ([ErrRole]) or ctx is done; everything else that goes wrong is in
 // the Result.
 func (m *Memory) Recall(ctx context.Context, q memsearch.Query) (*memsearch.Result, error) {
-	done, err := m.begin()
+	done, err := m.beginRead()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if err := m.mayRead(); err != nil {
-		return nil, err
-	}
 	q = m.defaults(q)
 	if res := m.builder.refuse(q); res != nil {
 		return res, nil

@@ -79,24 +79,33 @@ func (m *Memory) change(ctx context.Context, id string, fn func(*vault.Writer, *
 	return m.write(ctx, f.scope.name, func(w *vault.Writer) (memsearch.Memory, error) { return fn(w, f) })
 }
 
+// beginWrite is begin for a call that changes memories of the scope called name.
+func (m *Memory) beginWrite(name string) (*scope, *vault.Writer, func(), error) {
+	if err := m.mayWrite(); err != nil {
+		return nil, nil, nil, err
+	}
+	done, err := m.begin()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s, err := m.scope(name)
+	if err == nil {
+		var w *vault.Writer
+		if w, err = s.vault.Writer(); err == nil {
+			return s, w, done, nil
+		}
+	}
+	done()
+	return nil, nil, nil, err
+}
+
 // write runs fn with the writer of a scope, then lets catalog and index follow.
 func (m *Memory) write(ctx context.Context, scope string, fn func(*vault.Writer) (memsearch.Memory, error)) (*Written, error) {
-	done, err := m.begin()
+	s, w, done, err := m.beginWrite(scope)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if err := m.mayWrite(); err != nil {
-		return nil, err
-	}
-	s, err := m.scope(scope)
-	if err != nil {
-		return nil, err
-	}
-	w, err := s.vault.Writer()
-	if err != nil {
-		return nil, err
-	}
 	mem, err := fn(w)
 	if err != nil {
 		return nil, err
