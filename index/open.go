@@ -131,9 +131,20 @@ func openGeneration(ctx context.Context, h *held) (*generation, error) {
 		if cerr := g.close(); cerr != nil {
 			err = errors.Join(err, cerr)
 		}
-		return nil, &Unusable{State: StateCorrupt, Reason: err.Error()}
+		return nil, &Unusable{State: unopened(err), Reason: err.Error()}
 	}
 	return g, nil
+}
+
+// unopened is the state of a generation whose files are as they were written and
+// yet cannot be opened.
+func unopened(err error) State {
+	for _, other := range []error{errVersion, lexical.ErrVersion, vector.ErrFormat, validity.ErrFormat} {
+		if errors.Is(err, other) {
+			return StateVersion
+		}
+	}
+	return StateCorrupt
 }
 
 // open opens the parts, side by side.

@@ -15,7 +15,7 @@ type State int
 const (
 	StateMissing State = iota // nothing was indexed yet
 	StateCorrupt              // a derived file is not as it was written
-	StateVersion              // written in another format
+	StateVersion              // written in another format, or by another analyzer
 	StateOptions              // analysed, cut or dated in another way
 	StateModel                // embedded by another model: only the vectors are unusable
 	StateContent              // files were added, changed or removed since

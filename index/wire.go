@@ -9,6 +9,9 @@ import (
 // errShort is returned for a file that ends before what its header promises.
 var errShort = errors.New("file too short")
 
+// errVersion is returned for a file of another version.
+var errVersion = errors.New("file of another version")
+
 // A decoder reads little-endian fields one after another. After the first error
 // every read returns zero, so that a caller asks once, at the end.
 type decoder struct {
@@ -65,7 +68,7 @@ func (d *decoder) header(magic string, version uint32) {
 		d.err = fmt.Errorf("magic is %q, want %q", b, magic)
 	}
 	if v := d.u32(); d.err == nil && v != version {
-		d.err = fmt.Errorf("version is %d, want %d", v, version)
+		d.err = fmt.Errorf("%w: %d, want %d", errVersion, v, version)
 	}
 }
 

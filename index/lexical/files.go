@@ -56,7 +56,7 @@ func readList(dir string) (*list, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrCorrupt, listName, err)
 	}
 	if l.Version != formatVersion || l.Analysis != analysis.Version {
-		return nil, fmt.Errorf("read keyword index: format %d.%d is not %d.%d", l.Version, l.Analysis, formatVersion, analysis.Version)
+		return nil, fmt.Errorf("%w: format %d.%d is not %d.%d", ErrVersion, l.Version, l.Analysis, formatVersion, analysis.Version)
 	}
 	for i := range l.Segments {
 		s := &l.Segments[i]

@@ -18,8 +18,14 @@ import (
 	"github.com/memsearch/memsearch/index/key"
 )
 
-// ErrCorrupt says that the files of an index cannot be what [Write] left.
-var ErrCorrupt = errors.New("keyword index is damaged")
+// Errors of an index on disk.
+var (
+	// ErrCorrupt says that the files of an index cannot be what [Write] left.
+	ErrCorrupt = errors.New("keyword index is damaged")
+
+	// ErrVersion says that an index is of another format or analyzer.
+	ErrVersion = errors.New("keyword index is of another version")
+)
 
 // A Doc is one chunk of a unit as it is indexed.
 type Doc struct {
