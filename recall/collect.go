@@ -120,7 +120,7 @@ func (c *collector) take(ctx context.Context, block []scored) (full bool, err er
 	for i, b := range block {
 		h := hit{row: rows[i], scope: c.scope, ord: b.ord, score: b.score, parts: c.search.fusion.parts(b.ord)}
 		h.features = c.judge.features(b.ord, b.score/c.first)
-		h.confidence = h.features.confidence()
+		h.confidence = c.judge.model().confidence(h.features)
 		k := memoryKey{c.scope, h.row.MemoryID}
 		if why := c.unwanted(&h, k); why != "" {
 			c.drop(why)

@@ -129,9 +129,7 @@ func (f *fusion) dated(base, match float64) float64 {
 // parts returns the summands of one unit.
 func (f *fusion) parts(ord uint32) parts {
 	var p parts
-	if f.lex != nil && int(ord) < len(f.lex.Score) && f.lex.Ideal > 0 {
-		p.lexical = float64(f.lex.Score[ord]) / f.lex.Ideal
-	}
+	p.lexical = f.lexical(ord)
 	p.vector = f.w * f.cos(ord)
 	if int(ord) < len(f.date) {
 		p.date = f.dated(p.lexical+p.vector, float64(f.date[ord]))
@@ -140,6 +138,14 @@ func (f *fusion) parts(ord uint32) parts {
 		p.exact = WeightExact
 	}
 	return p
+}
+
+// lexical returns the share of a perfect match that one unit is.
+func (f *fusion) lexical(ord uint32) float64 {
+	if f.lex == nil || int(ord) >= len(f.lex.Score) || f.lex.Ideal <= 0 {
+		return 0
+	}
+	return float64(f.lex.Score[ord]) / f.lex.Ideal
 }
 
 // cos returns the cosine of one unit, 0 when there is none.

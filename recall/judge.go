@@ -52,7 +52,7 @@ func (e *Engine) Judge(ctx context.Context, q memsearch.Query, arms Arms) (Judge
 // named returns the features by name.
 func (f features) named() map[string]float64 {
 	return map[string]float64{
-		"mass": f.mass, "cos": f.cos, "top": f.top, "agree": f.agree, "blind": f.blind, "short": f.short, "cjk": f.cjk,
+		"mass": f.mass, "lex": f.lex, "cos": f.cos, "top": f.top, "agree": f.agree, "blind": f.blind, "short": f.short, "cjk": f.cjk,
 		"exact": f.exact, "date": f.date, "pure": f.pure, "offDate": f.offDate, "unknown": f.unknown,
 	}
 }

@@ -239,7 +239,7 @@ func TestFailures(t *testing.T) {
 		hits   []string
 	}{
 		{"nothing", func(*fake) {}, memsearch.StateOK, []string{"a", "b"}},
-		{"lexical", func(f *fake) { f.fail["lexical"] = broken }, memsearch.StateDegraded, []string{"b", "a"}}, // .4*.3 + .3 and .4*.4
+		{"lexical", func(f *fake) { f.fail["lexical"] = broken }, memsearch.StateDegraded, []string{"b", "a"}}, // 1.5 * .3 and .4
 		{"vector", func(f *fake) { f.fail["vector"] = broken }, memsearch.StateDegraded, []string{"a"}},
 		{"temporal", func(f *fake) { f.fail["temporal"] = broken }, memsearch.StateDegraded, []string{"a", "b"}},
 		{"filter", func(f *fake) { f.fail["filter"] = broken }, memsearch.StateDegraded, []string{"a", "b"}},
@@ -310,7 +310,7 @@ func TestDeadline(t *testing.T) {
 
 func TestStale(t *testing.T) {
 	gone := fmt.Errorf("read a.md: %w", index.ErrStale)
-	f := newFake(note{id: "a", text: "red kite", file: gone}, note{id: "b", text: "red car"})
+	f := newFake(note{id: "a", text: "red kite", cos: .3, file: gone}, note{id: "b", text: "red car", cos: .3})
 	res := ask(t, engine(nil, f), memsearch.Query{Text: "red kite"})
 	if res.Status != memsearch.StateOK || res.Stale != 1 || cmp.Diff(ids(res), []string{"b"}) != "" {
 		t.Errorf("status %s, stale %d, hits %v", res.Status, res.Stale, ids(res))
