@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,10 +127,17 @@ type TemporalHit struct {
 	Source      memsearch.DateSource
 }
 
-// Temporal returns up to limit units (0: all) that occurred within one of spans,
-// finest granularity first; dates that are mere modification times come last.
+// Temporal returns up to limit units that occurred within one of spans, finest
+// granularity first; dates that are mere modification times come last. With a
+// limit of 0 it returns them all, in the order of their ordinals.
 func (s *Snapshot) Temporal(ctx context.Context, spans []memsearch.Span, limit int) ([]TemporalHit, error) {
-	found, err := s.g.validity.Overlapping(ctx, spans, limit)
+	var found []validity.Overlap
+	var err error
+	if limit == 0 {
+		found, err = s.g.validity.Within(ctx, spans)
+	} else {
+		found, err = s.g.validity.Overlapping(ctx, spans, limit)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +148,9 @@ func (s *Snapshot) Temporal(ctx context.Context, spans []memsearch.Span, limit i
 			return nil, err
 		}
 		hits[i] = TemporalHit{Ord: ord, Span: o.Span, Granularity: o.Granularity, Source: o.Source}
+	}
+	if limit == 0 {
+		slices.SortFunc(hits, func(a, b TemporalHit) int { return cmp.Compare(a.Ord, b.Ord) })
 	}
 	return hits, nil
 }

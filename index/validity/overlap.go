@@ -79,11 +79,37 @@ func (r *Reader) Overlapping(ctx context.Context, spans []memsearch.Span, limit 
 	if limit > 0 && len(found) > limit {
 		found = found[:limit]
 	}
+	return public(found), nil
+}
+
+// Within returns every unit that occurred within one of spans, once, in the
+// order of their keys. That of [Reader.Overlapping] costs a look at each unit
+// whose place is shared, which are nearly all when a whole year is asked about.
+func (r *Reader) Within(ctx context.Context, spans []memsearch.Span) ([]Overlap, error) {
+	var found []overlap
+	err := r.use(ctx, func(c *conn) error {
+		for _, first := range []int{0, firstWeak} {
+			for _, s := range spans {
+				if err := c.overlapping(ctx, s, first, &found); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find dates: %w", err)
+	}
+	slices.SortFunc(found, func(a, b overlap) int { return cmp.Compare(a.key, b.key) })
+	return public(slices.CompactFunc(found, func(a, b overlap) bool { return a.key == b.key })), nil
+}
+
+func public(found []overlap) []Overlap {
 	out := make([]Overlap, len(found))
 	for i, o := range found {
 		out[i] = Overlap{Key: o.key, Span: spanOf(o.from, o.until), Granularity: o.granularity, Source: o.source}
 	}
-	return out, nil
+	return out
 }
 
 type overlap struct {

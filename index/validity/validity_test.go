@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/index/key"
@@ -294,6 +295,17 @@ func TestOverlapping(t *testing.T) {
 		}
 		if got := strings.Join(ids, " "); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+		if tt.limit > 0 {
+			continue
+		}
+		within, err := r.Within(t.Context(), tt.spans)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(got, func(a, b validity.Overlap) int { return int(a.Key.File()) - int(b.Key.File()) })
+		if diff := cmp.Diff(got, within, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: within (-overlapping +within): %s", tt.name, diff)
 		}
 	}
 	got, err := r.Overlapping(t.Context(), []memsearch.Span{fifteenth}, 1)
