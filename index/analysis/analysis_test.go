@@ -49,6 +49,18 @@ func TestTerms(t *testing.T) {
 		{"hash and number", "#123", "=#123 123"},
 		{"variable and flag", "$HOME --dry-run", "=$home home =--dryrun =dryrun dryrun dry run"},
 		{"scoped package", "@scope/pkg", "=@scopepkg =scopepkg scope pkg"},
+		{"camel case before a number", "PostgreSQL16", "=postgresql16 postgresql postgr sql 16"},
+		{"camel case between numbers", "2FAGitHub3", "=2fagithub3 fagithub 2 fa git hub 3"},
+		{"camel case after a dot", "os.ReadFile", "=osreadfile =readfile osreadfil readfil os read file"},
+		{"camel case in a path", "src/MyComponent.tsx", "=srcmycomponenttsx =mycomponenttsx =mycomponent mycompon src my compon tsx"},
+		{"book number", "978-3-16-148410-0", "=978.3.16.148410.0 =9783161484100 9783161484100 978 3 16 148410 0"},
+		{"book number with X", "0-306-40615-X", "=0.306.40615x =030640615x 030640615x 0 306 40615 x"},
+		{"a date is no number", "2026-03-12", "=2026.03.12 2026 03 12"},
+		{"colours of a terminal", "\x1b[1;31mosp\x1b[0mrey\x1b[K", "osprei"},
+		{"link of a terminal", "\x1b]8;;https://a.b\x1b\\osprey\x1b]8;;\a", "osprei"},
+		{"escape without a sequence", "os\x1bprey \x1b", "osprei"},
+		{"entities", "caf&eacute;&nbsp;&quot;R&amp;D&#39;s&#x22; &lt;b&gt;", "cafe =rd r d b"},
+		{"no entities", "a&b; x=1&copy=2", "=ab a b =x1copy2 x 1 copi 2"},
 		{"UUID", "550E8400-e29b-41d4-a716-446655440000", "=550e8400e29b41d4a716446655440000"},
 		{"hex", "3f2a9bc", "=3f2a9bc"},
 		{"prefixed hex", "0xDEADBEEF", "=deadbeef"},
@@ -95,6 +107,21 @@ func TestSameIdentifier(t *testing.T) {
 		{"550e8400-e29b-41d4-a716-446655440000", "550e8400e29b41d4a716446655440000"},
 		{"0xDEADBEEF12", "deadbeef12"},
 		{"C:/a/b.txt", `C:\a\b.txt`},
+		{"9783161484100", "978-3-16-148410-0"},
+		{"4111111111111111", "4111-1111-1111-1111"},
+		{"5550199", "555-0199"},
+		{"postgresql", "PostgreSQL16", "PostgreSQL-16", "PostgreSQL", "PostgreSQL_16", "pkg.PostgreSQL16", "16PostgreSQL"},
+		{"mysql", "MySQL8", "MySQL8.0", "lib/MySQL8.go"},
+		{"github", "GitHub2FA", "GitHub", "GitHub2"},
+		{"oauth2", "OAuth2", "OAuth-2"},
+		{"oauth", "OAuth2", "OAuth2.0", "x/OAuth"},
+		{"ipv6", "IPv6", "IPV6"},
+		{"h2o", "H2O"},
+		{"readfile", "os.ReadFile", "ReadFile", "os.ReadFile2", "io/os.ReadFile"},
+		{"hasprefix", "strings.HasPrefix", "strings::HasPrefix", "strings->HasPrefix"},
+		{"mycomponent", "src/MyComponent.tsx", "MyComponent.test.tsx", `src\MyComponent.tsx`, "MyComponent:12"},
+		{"osprey", "\x1b[31mosprey\x1b[0m"},
+		{"café", "caf&eacute;"},
 	} {
 		want := analysis.Terms(nil, group[0])[0]
 		for _, s := range group[1:] {
@@ -184,7 +211,7 @@ func TestParseIsBounded(t *testing.T) {
 }
 
 var fuzzSeeds = []string{"DEC-0054 don't", "src/auth/token.go:42", "重跑gen-itgc后 3月", "👨\u200d👩\u200d👧 🇩🇪", "v2.6.3 C++ .NET 0xFF",
-	"끝말잇기 รถไฟ резервные", "a\xff\u200b\u0301'", "https://a.b/c?d=e&f#g", "1,000 3rd U.S.A.", "-.-.-", "''''s", "\u1100\u1161"}
+	"끝말잇기 รถไฟ резервные", "a\xff\u200b\u0301'", "https://a.b/c?d=e&f#g", "\x1b[31mosprey\x1b[0m \x1b]8;;u\a", "R&amp;D &#27;[1m", "os.ReadFile2 978-3-16-148410-0", "1,000 3rd U.S.A.", "-.-.-", "''''s", "\u1100\u1161"}
 
 func FuzzTerms(f *testing.F) {
 	for _, s := range fuzzSeeds {

@@ -41,15 +41,18 @@ func (t *tokenizer) identifier(sigil, suffix string) {
 	}
 	t.name(name, 0, n)
 	t.names(group)
-	if t.joins() {
-		t.tmp = t.tmp[:0]
+	switch {
+	case t.joins():
+		t.oneWord(0, n, token{optional: true})
+	case t.isNumber():
+		t.tmp = append(t.tmp[:0], wholeMark)
 		for _, p := range t.pieces {
 			t.tmp = append(t.tmp, t.buf[p.from:p.to]...)
 		}
-		if len(t.tmp) <= maxWord {
-			t.emit(token{text: t.stem(t.tmp), optional: true})
-		}
+		t.emit(token{text: t.tmp, kind: KindHex, optional: true, group: max(group, 0)})
+		t.emit(token{text: t.tmp[1:], kind: KindPart, optional: true})
 	}
+	t.camels()
 	if !hex || n == 2 {
 		t.parts()
 	}
@@ -250,6 +253,46 @@ func isStrong(sep byte) bool { return sep != 0 && sep != '-' && sep != '_' && se
 // isPath reports whether what follows sep is a name of the same thing.
 func isPath(sep byte) bool {
 	return sep == '/' || sep == '\\' || sep == '@' || sep == sepScope
+}
+
+// oneWord emits the pieces from lo to hi written as one word.
+func (t *tokenizer) oneWord(lo, hi int, tok token) {
+	from, to := t.pieces[lo].from, t.pieces[hi-1].to
+	if to-from > maxWord {
+		return
+	}
+	t.tmp = append(t.tmp[:0], t.buf[from:to]...)
+	tok.text = t.stem(t.tmp)
+	t.emit(tok)
+}
+
+// camels emits as one word each name in camel case that stands inside a longer
+// one: the postgresql of PostgreSQL16, the readfile of os.ReadFile.
+func (t *tokenizer) camels() {
+	n := len(t.pieces)
+	for lo := 0; lo < n; {
+		hi := lo + 1
+		for hi < n && t.pieces[hi].sep == 0 && !t.pieces[hi].digits && !t.pieces[lo].digits {
+			hi++
+		}
+		if hi-lo > 1 && hi-lo < n {
+			t.oneWord(lo, hi, token{kind: KindPart, weight: camelWeight, optional: true})
+		}
+		lo = hi
+	}
+}
+
+// isNumber reports whether the pieces are one long number in groups, as of an
+// account, a book or a telephone: 978-3-16-148410-0. Dates are not.
+func (t *tokenizer) isNumber() bool {
+	n, size := len(t.pieces), 0
+	for i, p := range t.pieces {
+		if i > 0 && p.sep != '-' || !p.digits && (i < n-1 || string(t.buf[p.from:p.to]) != "x") {
+			return false
+		}
+		size += p.to - p.from
+	}
+	return size >= MinHex && size <= maxWord && !(n == 3 && size <= 8)
 }
 
 // joins reports whether the identifier may as well be written as one word.

@@ -35,7 +35,7 @@ type tokenizer struct {
 
 // run emits the terms of text.
 func (t *tokenizer) run(text string) {
-	text = normalize(text)
+	text = normalize(unescape(text))
 	t.groups, t.words, t.compounds = 0, 0, 0
 	for i := 0; i < len(text); {
 		if isLetter(text[i]) {
@@ -125,6 +125,7 @@ const (
 	maxCompound = 512
 	hanWeight   = .5 // what one Chinese character counts beside its bigrams
 	hanStop     = .1 // what a particle counts, and two of them together
+	camelWeight = .5 // what a name inside a longer one counts, written as one word
 	minCaps     = 5  // letters of a word in capitals that may be an error code
 )
 
