@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/memsearch/memsearch/internal/quant"
 )
 
 // Cache file, version 1: table vectors (below). A row whose scale is 0 is float32,
@@ -243,32 +246,17 @@ func (d *database) deleteRefused(keep func(Key) bool) (err error) {
 	return nil
 }
 
-// appendRow appends the stored form of row and returns its scale, 0 for float32.
+// appendRow appends the stored form of row and returns its scale, 0 for float32. A
+// row of zeros has the scale 1 as int8.
 func appendRow(dst []byte, row []float32, quantise bool) ([]byte, float64) {
 	if quantise {
-		return appendInt8(dst, row)
+		dst, scale := quant.Append(dst, row, quant.Largest(row))
+		return dst, cmp.Or(float64(scale), 1)
 	}
 	for _, x := range row {
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
 	}
 	return dst, 0
-}
-
-// appendInt8 appends row as int8. A row of zeros keeps the scale 1, which marks
-// it as int8.
-func appendInt8(dst []byte, row []float32) ([]byte, float64) {
-	var top float32
-	for _, x := range row {
-		top = max(top, x, -x)
-	}
-	scale := float32(1)
-	if top > 0 {
-		scale = top / math.MaxInt8
-	}
-	for _, x := range row {
-		dst = append(dst, byte(int8(math.RoundToEven(float64(x/scale)))))
-	}
-	return dst, float64(scale)
 }
 
 // decodeRow is the reverse of appendRow; nil when blob is not a row of dims.
@@ -281,12 +269,12 @@ func decodeRow(blob []byte, scale float64, dims int) []float32 {
 		return nil
 	}
 	row := make([]float32, dims)
+	if scale != 0 {
+		quant.Decode(row, blob, float32(scale))
+		return row
+	}
 	for i := range row {
-		if scale == 0 {
-			row[i] = math.Float32frombits(binary.LittleEndian.Uint32(blob[4*i:]))
-		} else {
-			row[i] = float32(int8(blob[i])) * float32(scale)
-		}
+		row[i] = math.Float32frombits(binary.LittleEndian.Uint32(blob[4*i:]))
 	}
 	return row
 }

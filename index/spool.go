@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 
 	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/index/key"
+	"github.com/memsearch/memsearch/internal/quant"
 )
 
 // spoolMemory is how many bytes of vectors wait in memory before they go to the
@@ -93,8 +93,7 @@ func (s *spool) spill() (err error) {
 	return nil
 }
 
-// appendRow encodes v. As int8 its largest element becomes 127 and the scale
-// keeps its length, so a row that was read back encodes to the same bytes again,
+// appendRow encodes v. A row that was read back encodes to the same bytes again,
 // here and in the vector file.
 func (s *spool) appendRow(dst []byte, v []float32) []byte {
 	if !s.int8 {
@@ -103,26 +102,9 @@ func (s *spool) appendRow(dst []byte, v []float32) []byte {
 		}
 		return dst
 	}
-	var top float32
-	for _, x := range v {
-		top = max(top, x, -x)
-	}
 	at := len(dst)
-	dst = slices.Grow(dst, 4+len(v))[:at+4+len(v)]
-	out := dst[at+4:]
-	if top == 0 {
-		clear(dst[at:])
-		return dst
-	}
-	steps := 127 / float64(top)
-	var length, rounded float64
-	for i, x := range v {
-		y := math.RoundToEven(float64(x) * steps)
-		length += float64(x) * float64(x)
-		rounded += y * y
-		out[i] = byte(int8(y))
-	}
-	binary.LittleEndian.PutUint32(dst[at:], math.Float32bits(float32(math.Sqrt(length/rounded))))
+	dst, scale := quant.Append(append(dst, 0, 0, 0, 0), v, quant.Largest(v))
+	binary.LittleEndian.PutUint32(dst[at:], math.Float32bits(scale))
 	return dst
 }
 
@@ -160,10 +142,7 @@ func (s *spool) decodeRow(dst []float32, b []byte) {
 		}
 		return
 	}
-	scale := math.Float32frombits(binary.LittleEndian.Uint32(b))
-	for i := range dst {
-		dst[i] = scale * float32(int8(b[4+i]))
-	}
+	quant.Decode(dst, b[4:], math.Float32frombits(binary.LittleEndian.Uint32(b)))
 }
 
 // stored returns v as it is after it went through a spool.

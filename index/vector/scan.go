@@ -9,6 +9,8 @@ import (
 	"sort"
 	"sync"
 	"sync/atomic"
+
+	"github.com/memsearch/memsearch/internal/quant"
 )
 
 const (
@@ -86,7 +88,7 @@ type scan struct {
 // as many bits as leave the sum of products within an int32, 16 up to 512
 // dimensions, so that nearly all of the error is that of the rows.
 func (s *scan) prepare(q []float32) error {
-	top := float64(largest(q))
+	top := float64(quant.Largest(q))
 	if math.IsNaN(top) || math.IsInf(top, 0) {
 		return errors.New("scan: query with an element that is not finite")
 	}

@@ -23,6 +23,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/memsearch/memsearch/internal/quant"
 )
 
 // Version is the format of the file.
@@ -225,12 +227,12 @@ func (f *File) UnitRows(ord uint32) [][]float32 {
 func (f *File) row(r int) []float32 {
 	raw := f.data[r*f.h.stride():][:f.h.stride()]
 	out := make([]float32, f.h.Dims)
+	if f.Int8() {
+		quant.Decode(out, raw, f.scales[r])
+		return out
+	}
 	for i := range out {
-		if f.Int8() {
-			out[i] = f.scales[r] * float32(int8(raw[i]))
-		} else {
-			out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-		}
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
 	}
 	return out
 }

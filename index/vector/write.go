@@ -12,6 +12,8 @@ import (
 	"math"
 	"os"
 	"slices"
+
+	"github.com/memsearch/memsearch/internal/quant"
 )
 
 // Options says what the rows of a file are.
@@ -233,48 +235,18 @@ func appendRow(dst []byte, h *header, row []float32) ([]byte, float32, error) {
 	if len(row) != int(h.Dims) {
 		return dst, 0, fmt.Errorf("row of %d elements, want %d", len(row), h.Dims)
 	}
-	top := largest(row)
+	top := quant.Largest(row)
 	if top > math.MaxFloat32 || top != top {
 		return dst, 0, errors.New("row with an element that is not finite")
 	}
 	end := len(dst) + h.stride()
 	scale := float32(0)
 	if h.Int8 == 1 {
-		dst, scale = appendInt8(dst, row, top)
+		dst, scale = quant.Append(dst, row, top)
 	} else {
 		for _, x := range row {
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
 		}
 	}
 	return append(dst, make([]byte, end-len(dst))...), scale, nil
-}
-
-// largest returns the largest magnitude in row, or NaN if there is one. Without
-// their signs floats sort as their bits do, NaN last.
-func largest(row []float32) float32 {
-	var bits uint32
-	for _, x := range row {
-		bits = max(bits, math.Float32bits(x)&^(1<<31))
-	}
-	return math.Float32frombits(bits)
-}
-
-// appendInt8 rounds row to -127..127. The scale gives the rounded row the length
-// that row has, so that rounding turns it but does not stretch it.
-func appendInt8(dst []byte, row []float32, top float32) ([]byte, float32) {
-	at := len(dst)
-	dst = slices.Grow(dst, len(row))[:at+len(row)]
-	if top == 0 {
-		clear(dst[at:])
-		return dst, 0
-	}
-	steps := 127 / float64(top)
-	var length, rounded float64
-	for i, x := range row {
-		v := math.RoundToEven(float64(x) * steps)
-		dst[at+i] = byte(int8(v))
-		length += float64(x) * float64(x)
-		rounded += v * v
-	}
-	return dst, float32(min(math.Sqrt(length/rounded), math.MaxFloat32))
 }
