@@ -3,8 +3,8 @@ package lexical
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,6 +12,7 @@ import (
 
 	"github.com/memsearch/memsearch/index/analysis"
 	"github.com/memsearch/memsearch/index/key"
+	"github.com/memsearch/memsearch/internal/atomicfile"
 )
 
 // formatVersion is the version of the folder's layout.
@@ -203,16 +204,9 @@ func share(from, to string) error {
 }
 
 func syncDir(dir string) error {
-	d, err := os.Open(dir)
+	d, err := atomicfile.OpenDir(dir, nil)
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	if e := d.Close(); err == nil {
-		err = e
-	}
-	if pe, ok := err.(*fs.PathError); ok && pe.Op == "sync" && os.PathSeparator == '\\' {
-		return nil // Windows has no such thing
-	}
-	return err
+	return errors.Join(d.SyncDir("."), d.Close())
 }
