@@ -155,7 +155,7 @@ func TestConfidence(t *testing.T) {
 		{"all words, near in meaning", &modelPlain, features{mass: 1, top: .5, agree: .6}, -7.1 + 5.8 + 8.25 + .72},
 		{"a synonym", &modelPlain, features{top: .25, blind: 1, short: 1}, -7.1 + 4.125 + 3.3 - 2.6},
 		{"Chinese", &modelCJK, features{mass: .5, top: .4, agree: .2}, -4.9 + 1 + 5.08 + .62},
-		{"words alone", &modelLexical, features{mass: .5, lex: .25, cjk: 1}, -4.8 + 2.05 + 2.9 + .3},
+		{"words alone", &modelLexical, features{mass: .5, lex: .25, cjk: 1}, -4.8 + 2.05 + 2.9 + .8},
 		{"a day alone", &modelLexical, features{date: 1, pure: 1}, -4.8 + 1.8 + 5.5},
 	} {
 		if got, want := tt.c.confidence(tt.f), 1/(1+math.Exp(-tt.z)); math.Abs(got-want) > 1e-9 {
