@@ -76,5 +76,4 @@ func percentile(x []float64, p float64) float64 {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-func millis(x float64) string { return fmt.Sprintf("%.1f ms", x) }
-func mib(bytes int64) string  { return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20)) }
+func mib(bytes int64) string { return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20)) }

@@ -45,12 +45,11 @@ func (s *settings) exec(ctx context.Context, args ...string) (process, error) {
 
 // A sizeRow holds the figures of one vault.
 type sizeRow struct {
-	notes                      int
-	bytes, index               int64
-	build, noop, one           process
-	cold50, cold95, coldRSS    float64
-	warm50, warm95             float64
-	lexical50, lexicalColdHalf float64
+	notes                   int
+	bytes, index            int64
+	build, noop, one        process
+	cold50, cold95, coldRSS float64
+	warm50, warm95          float64
 }
 
 func speed(ctx context.Context, s *settings, r *report) error {
