@@ -42,6 +42,13 @@ type Source interface {
 	ReadEntry(e vault.Entry) ([]byte, error)
 }
 
+// A Forgetter is a [Source] from which texts can be forgotten. The number grows
+// with each of them; an index made before the last one is made anew from nothing,
+// so that a process that dies while it forgets leaves nothing behind for long.
+type Forgetter interface {
+	Forgets() int64
+}
+
 // Options configures an [Index]. The zero value works.
 type Options struct {
 	// Embedder makes the vectors. If nil, there are none.
@@ -177,7 +184,7 @@ func (ix *Index) optionsHash() string {
 }
 
 // parsing changes whenever the same file gives other units, chunks or rows.
-const parsing = 1
+const parsing = 2
 
 // model returns the fingerprint of the embedder; empty without one.
 func (ix *Index) model() string {

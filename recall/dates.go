@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -12,7 +13,24 @@ import (
 // A date is a stretch of time that the query names.
 type date struct {
 	span memsearch.Span
+	day  memsearch.Span // the day in it that is meant first; of "two weeks ago"
 	text string
+}
+
+func dateOf(m when.Match) date { return date{m.Span, m.Exact, m.Text} }
+
+// aroundDay is what the week around a day counts beside it.
+const aroundDay = .8
+
+// meant reports whether what occurred in s did so when a date says, and not
+// only in the week around it.
+func (a *ask) meant(s memsearch.Span) bool {
+	return slices.ContainsFunc(a.dates, func(d date) bool {
+		if d.day.From.IsZero() {
+			return s.Overlaps(d.span)
+		}
+		return s.Overlaps(d.day)
+	})
 }
 
 // readDates fills a.dates and a.pure. The agent's own wording may have dropped
@@ -22,7 +40,7 @@ func (a *ask) readDates() {
 	if len(found) == 0 {
 		if a.Request != "" && len(a.Request) <= MaxText {
 			for _, m := range when.Find(a.Request, a.Now) {
-				a.dates = append(a.dates, date{m.Span, m.Text})
+				a.dates = append(a.dates, dateOf(m))
 			}
 		}
 		return
@@ -30,7 +48,7 @@ func (a *ask) readDates() {
 	var rest strings.Builder
 	at := 0
 	for _, m := range found {
-		a.dates = append(a.dates, date{m.Span, m.Text})
+		a.dates = append(a.dates, dateOf(m))
 		rest.WriteString(a.text[at:m.Start])
 		rest.WriteByte(' ')
 		at = m.End

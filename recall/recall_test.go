@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -155,6 +156,19 @@ func TestDates(t *testing.T) {
 			if h.ID == "touched" && h.Signals.Temporal != nil {
 				t.Errorf("%s: a modification time counted as a date", tt.text)
 			}
+		}
+	}
+}
+
+// Two weeks before Sunday, 29 November: the 15th, or another day of its week.
+func TestWeeksAgo(t *testing.T) {
+	var notes []note
+	for _, d := range []int{8, 9, 12, 15, 16} {
+		notes = append(notes, note{id: strconv.Itoa(d), text: "tea " + strconv.Itoa(d), row: validity.Row{Occurred: day(2026, 11, d)}})
+	}
+	for _, text := range []string{"what did we chat about two weeks ago", "两周前做了什么", "兩個星期前聊了什么"} {
+		if d := cmp.Diff([]string{"15", "12", "9"}, ids(ask(t, engine(nil, newFake(notes...)), memsearch.Query{Text: text}))); d != "" {
+			t.Errorf("%s (-want +got):\n%s", text, d)
 		}
 	}
 }

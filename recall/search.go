@@ -201,7 +201,11 @@ func (s *search) fuse() {
 		for _, h := range s.times {
 			// When a file was last written says little about what is in it.
 			if h.Source != memsearch.DateModTime && int(h.Ord) < s.n {
-				s.dates[h.Ord] = max(s.dates[h.Ord], float32(dateMatch(h.Granularity)))
+				match := dateMatch(h.Granularity)
+				if !s.ask.meant(h.Span) {
+					match *= aroundDay
+				}
+				s.dates[h.Ord] = max(s.dates[h.Ord], float32(match))
 			}
 		}
 		f.date, f.pure = s.dates, s.ask.pure || s.arms == ArmTemporal

@@ -101,15 +101,21 @@ func headingDate(s string, zone *time.Location) stamp {
 	return stamp{span: span, date: ok, gran: gran, ok: ok}
 }
 
-// fileDate returns the date in the file's name. A file that is named after its
+// fileDate returns the date of the file by its name and the folders it is in, and
+// whether they say nothing else. A file that is named after its
 // id holds the day it was recorded, which its front matter says more exactly.
-func (p *parser) fileDate() stamp {
+func (p *parser) fileDate() (s stamp, alone bool) {
 	m := &p.file.Memory
-	base := baseName(m.Path)
-	if !m.DerivedID && strings.Contains(base, m.ID) {
-		return stamp{}
+	if !m.DerivedID && strings.Contains(baseName(m.Path), m.ID) {
+		return stamp{}, false
 	}
-	span, gran, ok := when.FileName(base, p.opts.zone())
+	span, gran, alone, ok := when.FilePath(m.Path, p.opts.zone())
+	return stamp{span: span, date: ok, gran: gran, ok: ok}, alone
+}
+
+// folderDate returns the date of the folder that the file is in.
+func (p *parser) folderDate() stamp {
+	span, gran, ok := when.Folder(p.file.Memory.Path, p.opts.zone())
 	return stamp{span: span, date: ok, gran: gran, ok: ok}
 }
 

@@ -49,8 +49,8 @@ func findFront(text string, lines []line) front {
 			Message: fmt.Sprintf("the front matter is never closed within %d bytes; the file is read as text", MaxFrontMatter)}}
 	}
 	if fence == "+++" {
-		return front{kind: frontTOML, close: end, body: end + 1, odd: &Problem{Code: ProblemBroken, Line: 1,
-			Message: "TOML front matter is not read"}}
+		return front{kind: frontTOML, root: parseTOML(text, lines[:end]), close: end, body: end + 1, odd: &Problem{Code: ProblemBroken, Line: 1,
+			Message: "TOML front matter is read, but never changed"}}
 	}
 	return readBlock(text, lines, end, meant)
 }

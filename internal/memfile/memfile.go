@@ -122,7 +122,8 @@ type parser struct {
 	body  int // first line of the body
 	scan  scan
 	fdate stamp // date or created_at of the front matter
-	named stamp // the date in the file's name
+	named stamp // the date in the file's name or its folders'
+	daily bool  // the path says a day and nothing else
 }
 
 func (p *parser) parse(name string) {

@@ -40,7 +40,10 @@ const (
 // makeUnits cuts the body into units.
 func (p *parser) makeUnits() {
 	f := p.file
-	p.named = p.fileDate()
+	p.named, p.daily = p.fileDate()
+	if !p.named.ok && !p.fdate.ok {
+		p.named = p.folderDate()
+	}
 	how := p.howToSplit()
 	segs := p.segments(how)
 	if len(segs) == 0 {
@@ -156,7 +159,7 @@ func (p *parser) howToSplit() splitting {
 	}
 	base := baseName(p.file.Memory.Path)
 	st := parseStamp(base, zone)
-	daily := st.ok && st.gran == memsearch.GranularityDay
+	daily := p.daily || st.ok && st.gran == memsearch.GranularityDay
 	how := splitting{
 		sections: daily || dated >= 2 || total > longBody,
 		bullets:  bullets >= 3 && inBullets*2 > total,

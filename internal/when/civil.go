@@ -79,6 +79,11 @@ func (c civil) start(loc *time.Location) time.Time {
 type period struct {
 	from, until civil
 	gran        memsearch.Granularity
+	at          civil // the day within that was counted to, if not zero
+}
+
+func stretch(from, until civil, gran memsearch.Granularity) period {
+	return period{from: from, until: until, gran: gran}
 }
 
 func (p period) span(loc *time.Location) memsearch.Span {
@@ -93,22 +98,22 @@ func (p period) span(loc *time.Location) memsearch.Span {
 }
 
 func dayPeriod(c civil) period {
-	return period{c, c.days(1), memsearch.GranularityDay}
+	return stretch(c, c.days(1), memsearch.GranularityDay)
 }
 
 // weekPeriod is the week, Monday to Sunday, that holds c.
 func weekPeriod(c civil) period {
-	return period{c.monday(), c.monday().days(7), memsearch.GranularityWeek}
+	return stretch(c.monday(), c.monday().days(7), memsearch.GranularityWeek)
 }
 
 func monthPeriod(y, m int) period {
-	return period{normal(y, m, 1), normal(y, m+1, 1), memsearch.GranularityMonth}
+	return stretch(normal(y, m, 1), normal(y, m+1, 1), memsearch.GranularityMonth)
 }
 
 func quarterPeriod(y, q int) period {
-	return period{normal(y, 3*q-2, 1), normal(y, 3*q+1, 1), memsearch.GranularityQuarter}
+	return stretch(normal(y, 3*q-2, 1), normal(y, 3*q+1, 1), memsearch.GranularityQuarter)
 }
 
 func yearPeriod(y int) period {
-	return period{civil{y, 1, 1}, civil{y + 1, 1, 1}, memsearch.GranularityYear}
+	return stretch(civil{y, 1, 1}, civil{y + 1, 1, 1}, memsearch.GranularityYear)
 }

@@ -1,6 +1,9 @@
 package when
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // point reads one date.
 func (p *parser) point(i int) (point, int) {
@@ -41,7 +44,7 @@ func (p *parser) mayPrecede(i int) bool {
 
 func (p *parser) english(i int) (point, int) {
 	for _, rule := range []func(int) (point, int){
-		p.counted, p.named, p.relative, p.quarter, p.edge, p.seasonYear, p.bareYear, p.bareMonth, p.bareWeekday,
+		p.counted, p.named, p.ahead, p.dayAlone, p.theWeekend, p.relative, p.quarter, p.edge, p.seasonYear, p.bareYear, p.bareMonth, p.bareWeekday,
 	} {
 		if pt, next := rule(i); next != 0 {
 			return pt, next
@@ -53,7 +56,11 @@ func (p *parser) english(i int) (point, int) {
 // iso reads the dates of numbers alone, with the time of day that an ISO 8601
 // date carries: with a zone it says which day that was here.
 func (p *parser) iso(i int) (point, int) {
-	if pt, next := p.numeric(i); next != 0 {
+	pt, next := p.numeric(i)
+	if next == 0 {
+		pt, next = p.loneCompact(i)
+	}
+	if next != 0 {
 		if !p.whole(i, next) || p.toks[i+1].val == '_' {
 			return point{}, 0
 		}
@@ -78,6 +85,37 @@ func (p *parser) iso(i int) (point, int) {
 		return point{}, 0
 	}
 	return point{fixed: pd}, next
+}
+
+// loneCompact reads 20260312 where it is no part of an id and no word says that
+// it is one.
+func (p *parser) loneCompact(i int) (point, int) {
+	pt, next := p.compact(i)
+	if next == 0 || pt.y < 1990 || pt.y > 2100 || !p.begins(i) || p.toks[next].kw != otherT && !p.ends(next) {
+		return point{}, 0
+	}
+	if p.glued(i) && p.toks[i-1].kind == kindMark && strings.ContainsRune(`-–/\_.=&~|`, p.toks[i-1].val) ||
+		p.glued(next) && p.toks[next].kind == kindMark && strings.ContainsRune(`-–/\_@=&~|`, p.toks[next].val) {
+		return point{}, 0
+	}
+	j := i - 1
+	for p.toks[j].kind == kindMark && strings.ContainsRune(".:：", p.toks[j].val) {
+		j--
+	}
+	if t := p.toks[j]; t.kind == kindWord && countsThings(strings.ToLower(p.text[t.start:t.end])) || p.oneOf(j, "号单票") || p.oneOf(next, "号") {
+		return point{}, 0
+	}
+	return pt, next
+}
+
+// countsThings reports whether a number after word names a thing.
+func countsThings(word string) bool {
+	switch word {
+	case "order", "orders", "ticket", "invoice", "issue", "number", "no", "nr", "id", "case", "pr", "bug", "build", "commit", "account",
+		"phone", "tel", "ref", "reference", "serial", "sku", "uid", "user", "port", "version", "rev", "revision", "job", "pid", "code", "pin":
+		return true
+	}
+	return false
 }
 
 // quarter reads Q2 2025, Q2 of 2025, 2025 Q2, H1 2025 and the second quarter of

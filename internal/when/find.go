@@ -10,8 +10,9 @@ import (
 type Match struct {
 	Span        memsearch.Span
 	Granularity memsearch.Granularity
-	Start, End  int    // bytes of the text, half-open
-	Text        string // the text between them
+	Exact       memsearch.Span // of "a week ago", which may mean all of that week, the day; else empty
+	Start, End  int            // bytes of the text, half-open
+	Text        string         // the text between them
 }
 
 // Find returns the dates in English and Chinese prose, in the order of the text
@@ -39,7 +40,11 @@ func Find(text string, now time.Time) []Match {
 			continue
 		}
 		start, end := int(p.toks[i].start), int(p.toks[next-1].end)
-		found = append(found, Match{pd.span(p.loc), pd.gran, start, end, text[start:end]})
+		m := Match{Span: pd.span(p.loc), Granularity: pd.gran, Start: start, End: end, Text: text[start:end]}
+		if pd.at != (civil{}) {
+			m.Exact = dayPeriod(pd.at).span(p.loc)
+		}
+		found = append(found, m)
 		i = next
 	}
 	return found
@@ -134,7 +139,7 @@ func (p *parser) open(i int) (period, int) {
 	if pd.from == pd.until {
 		return period{}, 0
 	}
-	pd.gran = memsearch.GranularityRange
+	pd.gran, pd.at = memsearch.GranularityRange, civil{}
 	return pd, next
 }
 

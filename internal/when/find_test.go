@@ -109,6 +109,26 @@ func TestFindPhrases(t *testing.T) {
 		"Monday":                          {"", "2026-03-09", "2026-03-10", day},
 		"thursday":                        {"", "2026-03-05", "2026-03-06", day},
 		"this Thursday":                   {"", "2026-03-12", "2026-03-13", day},
+		"a week ago today":                {"", "2026-03-05", "2026-03-06", day},
+		"two weeks ago today":             {"", "2026-02-26", "2026-02-27", day},
+		"a month ago today":               {"", "2026-02-12", "2026-02-13", day},
+		"a year ago today":                {"", "2025-03-12", "2025-03-13", day},
+		"three days from now":             {"", "2026-03-15", "2026-03-16", day},
+		"in three days":                   {"", "2026-03-15", "2026-03-16", day},
+		"in a week":                       {"", "2026-03-16", "2026-03-23", week},
+		"in two months":                   {"", "2026-05-01", "2026-06-01", month},
+		"20260312":                        {"", "2026-03-12", "2026-03-13", day},
+		"19991231":                        {"", "1999-12-31", "2000-01-01", day},
+		"20260312T231500-05:00":           {"", "2026-03-13", "2026-03-14", day},
+		"a fortnight ago":                 {"", "2026-02-23", "2026-03-02", week},
+		"one week ago":                    {"", "2026-03-02", "2026-03-09", week},
+		"next Monday":                     {"", "2026-03-16", "2026-03-17", day},
+		"Friday of next week":             {"", "2026-03-20", "2026-03-21", day},
+		"four months ago":                 {"", "2025-11-01", "2025-12-01", month},
+		"ten years ago":                   {"", "2016-01-01", "2017-01-01", year},
+		"the previous month":              {"", "2026-02-01", "2026-03-01", month},
+		"the last two weekends":           {"", "2026-02-28", "2026-03-13", span},
+		"a couple of weeks ago":           {"", "2026-02-23", "2026-03-02", week},
 		"Tuesday of last week":            {"", "2026-03-03", "2026-03-04", day},
 		"next Friday":                     {"", "2026-03-13", "2026-03-14", day},
 		"this past weekend":               {"", "2026-03-07", "2026-03-09", week},
@@ -197,6 +217,25 @@ func TestFindPhrases(t *testing.T) {
 		"年初":              {"", "2026-01-01", "2026-05-01", quarter},
 		"年底":              {"", "2025-09-01", "2026-01-01", quarter},
 		"月底":              {"", "2026-02-21", "2026-03-01", week},
+		"一周前":             {"", "2026-03-02", "2026-03-09", week},
+		"两周前":             {"", "2026-02-23", "2026-03-02", week},
+		"三周前":             {"", "2026-02-16", "2026-02-23", week},
+		"三個禮拜前":           {"", "2026-02-16", "2026-02-23", week},
+		"一周前的今天":          {"", "2026-03-05", "2026-03-06", day},
+		"一年前的今天":          {"", "2025-03-12", "2025-03-13", day},
+		"三天后":             {"", "2026-03-15", "2026-03-16", day},
+		"3天之后":            {"", "2026-03-15", "2026-03-16", day},
+		"两周以后":            {"", "2026-03-23", "2026-03-30", week},
+		"一个月后":            {"", "2026-04-01", "2026-05-01", month},
+		"下周三":             {"", "2026-03-18", "2026-03-19", day},
+		"下下周一":            {"", "2026-03-23", "2026-03-24", day},
+		"下个月":             {"", "2026-04-01", "2026-05-01", month},
+		"明年":              {"", "2027-01-01", "2028-01-01", year},
+		"大后年":             {"", "2029-01-01", "2030-01-01", year},
+		"大前年":             {"", "2023-01-01", "2024-01-01", year},
+		"5号":              {"", "2026-03-05", "2026-03-06", day},
+		"12号":             {"", "2026-03-12", "2026-03-13", day},
+		"本周末":             {"", "2026-03-14", "2026-03-16", week},
 		"二十三号":            {"", "2026-02-23", "2026-02-24", day},
 		"5月8日到6月9日":       {"", "2025-05-08", "2025-06-10", span},
 		"从5月8日至6月9日":      {"", "2025-05-08", "2025-06-10", span},
@@ -235,6 +274,17 @@ func TestFindInSentences(t *testing.T) {
 		"What changed over this past week?":           {{"this past week", "2026-03-05", "2026-03-13", span}},
 		"the trip last weekend before May 25, 2023":   {{"last weekend before May 25, 2023", "2023-05-20", "2023-05-22", week}},
 		"在4月27号这天，我跑了多久":                              {{"4月27号", "2025-04-27", "2025-04-28", day}},
+		"where were we on the 5th?":                   {{"the 5th", "2026-03-05", "2026-03-06", day}},
+		"what is due by the 13th":                     {{"the 13th", "2026-02-13", "2026-02-14", day}},
+		"what changed since the 1st":                  {{"since the 1st", "2026-03-01", "", span}},
+		"what did I do over the weekend":              {{"the weekend", "2026-03-07", "2026-03-09", week}},
+		"who called at the weekend?":                  {{"the weekend", "2026-03-07", "2026-03-09", week}},
+		"周末我们去了哪里":                                    {{"周末", "2026-03-07", "2026-03-09", week}},
+		"在20260312开的会":                                {{"20260312", "2026-03-12", "2026-03-13", day}},
+		"notes (20260312), please":                    {{"20260312", "2026-03-12", "2026-03-13", day}},
+		"what is planned in two weeks?":               {{"in two weeks", "2026-03-23", "2026-03-30", week}},
+		"三天后有什么安排":                                    {{"三天后", "2026-03-15", "2026-03-16", day}},
+		"一周前聊了什么":                                     {{"一周前", "2026-03-02", "2026-03-09", week}},
 		"上周五下午三点开会":                                   {{"上周五", "2026-03-06", "2026-03-07", day}},
 	} {
 		if diff := cmp.Diff(want, find(in, now)); diff != "" {
@@ -253,10 +303,35 @@ func TestNoDates(t *testing.T) {
 		"2026-02-30", "2026-13-01", "31 June 2026", "February 30, 2025", "2月30日",
 		"every Monday", "on Mondays", "each July", "the next day", "three days later", "the last day of school", "the next week",
 		"月亮", "日本", "一日三餐", "一周三次", "周围", "周期", "圆周率", "本来", "上天", "第三天", "三个月大", "每周一", "每年5月", "农历五月初五", "前后", "以前", "目前", "先天和后天性",
+		"order 20260312", "invoice no. 20260312", "ticket: 20260312", "#20260312", "id=20260312", "DEC-20260312", "20260312-7", "20260312.5", "a/20260312", "20261312", "18991231", "21010101", "202603121",
+		"+20260312", "$20260312", "20260312号", "20260312_a", "订单号20260312",
+		"on the 5th floor", "on the 3rd attempt", "the 5th", "on the 2nd-best", "the weekend trip", "on weekends", "in three days' time", "in two of three days",
+		"周末喜欢做什么", "每个周末", "三天后面", "周末版",
 		"5号楼", "2号线", "3个人", "一百二十块", "版本2.6.3", "13月", "星期", "年龄",
 	} {
 		if got := find(in, now); got != nil {
 			t.Errorf("Find(%q) = %v, want no date", in, got)
+		}
+	}
+}
+
+// The day that a count of weeks leads to is told, and only that.
+func TestExactDay(t *testing.T) {
+	for in, want := range map[string]string{
+		"a week ago": "2026-03-05", "two weeks ago": "2026-02-26", "three weeks ago": "2026-02-19", "two weeks from now": "2026-03-26", "in a week": "2026-03-19",
+		"一周前": "2026-03-05", "两周前": "2026-02-26", "三周前": "2026-02-19", "兩個星期前": "2026-02-26", "两周后": "2026-03-26",
+		"last week": "", "上周": "", "this week": "", "two days ago": "", "a month ago": "", "since two weeks ago": "", "两周前以来": "", "two weekends ago": "", "a week ago today": "",
+	} {
+		got := ""
+		for _, m := range when.Find(in, now) {
+			if !m.Exact.From.IsZero() {
+				if got = m.Exact.From.Format(time.DateOnly); m.Exact.Until.Sub(m.Exact.From) != 24*time.Hour || m.Exact.From.Before(m.Span.From) || m.Exact.Until.After(m.Span.Until) {
+					t.Errorf("%q: %v within %v", in, m.Exact, m.Span)
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("the exact day of %q is %q, want %q", in, got, want)
 		}
 	}
 }

@@ -59,6 +59,8 @@ func FuzzParseStamp(f *testing.F) {
 			t.Errorf("ParseStamp(%q) = %v is no date", s, tm)
 		}
 		when.FileName(s, nil)
+		when.FilePath(s, nil)
+		when.Folder(s, nil)
 		when.Heading(s, nil)
 	})
 }

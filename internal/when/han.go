@@ -73,7 +73,7 @@ func (p *parser) hanAbsolute(i int) (point, int) {
 		return point{}, 0
 	}
 	if p.oneOf(next, "代") {
-		return point{fixed: period{civil{pt.y, 1, 1}, civil{pt.y + 10, 1, 1}, memsearch.GranularityRange}}, next + 1
+		return point{fixed: stretch(civil{pt.y, 1, 1}, civil{pt.y + 10, 1, 1}, memsearch.GranularityRange)}, next + 1
 	}
 	return p.inHanYear(pt, next)
 }
@@ -251,6 +251,9 @@ func (p *parser) hanAgo(i int) (point, int) {
 	if p.oneOf(next, "以之") {
 		next++
 	}
+	if p.oneOf(next, "后") && !p.oneOf(next+1, "面续来果方勤排悔") && !q.half && !q.few && u != unitHour && q.n <= maxAhead {
+		return point{fixed: countBack(p.today, -q.n, u)}, next + 1
+	}
 	if !p.oneOf(next, "前") || p.oneOf(next+1, "后") || u == unitYear && q.n >= minYear {
 		return point{}, 0
 	}
@@ -260,6 +263,11 @@ func (p *parser) hanAgo(i int) (point, int) {
 			return point{}, 0
 		}
 		return point{fixed: p.hoursAgo(q.n)}, next
+	}
+	if p.has(next, "的", "今", "天") && !q.half && !q.few {
+		if pd, ok := sameDay(p.today, q.n, u); ok && q.n <= maxCount(u) {
+			return point{fixed: pd}, next + 3
+		}
 	}
 	pd, ok := p.ago(p.today, q, u)
 	if !ok {
@@ -314,97 +322,6 @@ func (p *parser) hanAmount(i int) (quantity, int) {
 	return p.hanQuantity(i)
 }
 
-// nearby reads 上, 上上, 上个, 这, 这个, 本, 下, 下个 and returns how many periods ahead.
-func (p *parser) nearby(i int) (n, next int) {
-	switch {
-	case p.oneOf(i, "上"):
-		n, next = -1, i+1
-		if p.oneOf(next, "上") {
-			n, next = -2, next+1
-		}
-	case p.oneOf(i, "下"):
-		n, next = 1, i+1
-		if p.oneOf(next, "下") {
-			n, next = 2, next+1
-		}
-	case p.oneOf(i, "这本"):
-		next = i + 1
-		if p.oneOf(i, "这") && p.oneOf(next, "一") {
-			next++
-		}
-	default:
-		return 0, 0
-	}
-	if p.oneOf(i-1, "以之") || p.oneOf(i, "本") && p.oneOf(i-1, "日基根原成资") {
-		return 0, 0
-	}
-	if p.han(next, '个') {
-		next++
-	}
-	return n, next
-}
-
-// hanWeek reads 上周, 上周五, 这个星期, 本周三, 周一, 星期天, 上周末.
-func (p *parser) hanWeek(i int) (point, int) {
-	ahead, j := p.nearby(i)
-	if said := j != 0; !said {
-		if p.numeral(i-1) || p.oneOf(i-1, "每各逢第几半整全首两四个数") && p.glued(i) {
-			return point{}, 0
-		}
-		day, next := p.hanWeekday(i)
-		if next == 0 {
-			return point{}, 0
-		}
-		return point{fixed: p.lastWeekday(day), weekday: true}, next
-	}
-	if day, next := p.hanWeekday(j); next != 0 {
-		return point{fixed: p.weekdayOf(day, ahead)}, next
-	}
-	switch {
-	case p.has(j, "周", "末"):
-		return point{fixed: back(p.today, -ahead, unitWeekend)}, j + 2
-	case p.oneOf(j, "周") && !p.oneOf(j+1, "边围岁期刊报"):
-		return point{fixed: back(p.today, -ahead, unitWeek)}, j + 1
-	case p.has(j, "星", "期"), p.has(j, "礼", "拜"):
-		return point{fixed: back(p.today, -ahead, unitWeek)}, j + 2
-	case p.has(j, "季", "度"):
-		return point{fixed: back(p.today, -ahead, unitQuarter)}, j + 2
-	}
-	return point{}, 0
-}
-
-// hanWeekday reads 周五, 星期天, 礼拜日.
-func (p *parser) hanWeekday(i int) (day, next int) {
-	switch {
-	case p.has(i, "星", "期"), p.has(i, "礼", "拜"):
-		i += 2
-	case p.oneOf(i, "周"):
-		i++
-	default:
-		return 0, 0
-	}
-	if p.oneOf(i, "日天") && !p.oneOf(i+1, "报刊") {
-		return 6, i + 1
-	}
-	if d := hanDigit(p.toks[i].val); p.toks[i].kind == kindHan && d >= 1 && d <= 6 && p.toks[i].val != '两' && !hanCounts(p.toks[i+1]) {
-		return d - 1, i + 1
-	}
-	return 0, 0
-}
-
-// hanCounts reports whether a token makes the numeral before it a count: 周一次
-// does not hold 周一.
-func hanCounts(t token) bool {
-	if t.kind != kindHan {
-		return false
-	}
-	switch t.val {
-	case '次', '个', '十', '百', '千', '节', '回', '篇', '遍':
-		return true
-	}
-	return false
-}
-
 // hanMonthWord reads 上个月, 本月, 下月, 上个月5号, 月底, 年初.
 func (p *parser) hanMonthWord(i int) (point, int) {
 	ahead, j := p.nearby(i)
@@ -451,8 +368,11 @@ func (p *parser) hanEdge(i int) (point, int) {
 // hanYearWord reads 去年, 前年, 今年三月, 去年夏天, 明年初.
 func (p *parser) hanYearWord(i int) (point, int) {
 	ahead, j := 0, i
-	if p.has(i, "大", "前", "年") {
+	switch {
+	case p.has(i, "大", "前", "年"):
 		ahead, j = -1, i+1
+	case p.has(i, "大", "后", "年"):
+		ahead, j = 1, i+1
 	}
 	switch {
 	case p.oneOf(j, "前") && !p.oneOf(i-1, "以之目") && !p.numeral(i-1):
@@ -463,7 +383,7 @@ func (p *parser) hanYearWord(i int) (point, int) {
 	case p.oneOf(j, "明"):
 		ahead = 1
 	case p.oneOf(j, "后") && !p.oneOf(i-1, "以之今"):
-		ahead = 2
+		ahead += 2
 	default:
 		return point{}, 0
 	}

@@ -1,6 +1,10 @@
 package when
 
-import "github.com/memsearch/memsearch"
+import (
+	"strings"
+
+	"github.com/memsearch/memsearch"
+)
 
 // A quantity is a count of units; few is "a few", where n is the most.
 type quantity struct {
@@ -75,9 +79,9 @@ func (p *parser) ago(day civil, q quantity, u unit) (period, bool) {
 	}
 	if q.few {
 		from, until := back(day, q.n, u), back(day, 2, u)
-		return period{from.from, until.until, memsearch.GranularityRange}, true
+		return stretch(from.from, until.until, memsearch.GranularityRange), true
 	}
-	return back(day, q.n, u), true
+	return countBack(day, q.n, u), true
 }
 
 // counted reads "38 days ago", "two weeks from now", and days counted from a
@@ -87,7 +91,7 @@ func (p *parser) counted(i int) (point, int) {
 	q := quantity{n: 1}
 	if p.toks[j].kw == otherThe {
 		if j++; p.toks[j].kw == otherOther && p.toks[j+1].kw == classUnit|kw(unitDay) {
-			return point{fixed: period{p.today.days(-7), p.today.days(-1), memsearch.GranularityRange}}, j + 2
+			return point{fixed: stretch(p.today.days(-7), p.today.days(-1), memsearch.GranularityRange)}, j + 2
 		}
 	} else if p.toks[j].kw.class() == classLast && p.toks[j+2].kw == otherBefore {
 		j++
@@ -95,6 +99,9 @@ func (p *parser) counted(i int) (point, int) {
 		return point{}, 0
 	}
 	k := p.toks[j].kw
+	if k == otherFortnight && !q.half && !q.few {
+		k, q.n = classUnit|kw(unitWeek), 2*q.n
+	}
 	u := unit(k.value())
 	if k.class() == classWeekday && p.toks[i].kw == otherThe {
 		return p.weekdayBy(int(k&named), j+1)
@@ -111,15 +118,88 @@ func (p *parser) counted(i int) (point, int) {
 	case k == otherAgo && u == unitHour && q.n <= maxCount(u) && !q.half && !q.few:
 		return point{fixed: p.hoursAgo(q.n)}, j + 1
 	case k == otherAgo && u != unitHour && p.toks[i].kw != otherThe:
+		if p.toks[j+1].kw == classDay|today && !q.half && !q.few {
+			if pd, ok := sameDay(p.today, q.n, u); ok && q.n <= maxCount(u) {
+				return point{fixed: pd}, j + 2
+			}
+		}
 		if pd, ok := p.ago(p.today, q, u); ok {
 			return point{fixed: pd}, j + 1
 		}
 	case k == otherFrom && p.toks[j+1].kw == otherNow && !q.few && !q.half && u != unitHour && q.n <= maxCount(u):
-		return point{fixed: back(p.today, -q.n, u)}, j + 2
+		return point{fixed: countBack(p.today, -q.n, u)}, j + 2
 	case k == otherBefore, k == otherAfter, k == otherOf && u == unitWeek && p.toks[i].kw == otherThe:
 		return p.countedFrom(q, u, k, j+1)
 	}
 	return point{}, 0
+}
+
+// ahead reads "in three days" and "in a week".
+func (p *parser) ahead(i int) (point, int) {
+	if p.toks[i].kw != classIn|1 || !p.is(i, "in") {
+		return point{}, 0
+	}
+	q, next := p.quantity(i + 1)
+	if next == 0 || q.half || q.few || q.n == 0 {
+		return point{}, 0
+	}
+	k := p.toks[next].kw
+	u := unit(k.value())
+	if k.class() != classUnit || u == unitHour || u == unitNight || u == unitWeekend || q.n > maxAhead || p.toks[next+1].kw == otherOf || p.glued(next+1) && (p.mark(next+1, '\'') || p.mark(next+1, '’')) {
+		return point{}, 0
+	}
+	return point{fixed: countBack(p.today, -q.n, u)}, next + 1
+}
+
+// maxAhead bounds what is still an appointment and no stretch of time.
+const maxAhead = 60
+
+// is reports whether token i is a word, in any case.
+func (p *parser) is(i int, word string) bool {
+	t := p.toks[i]
+	return t.kind == kindWord && strings.EqualFold(p.text[t.start:t.end], word)
+}
+
+// dayAlone reads the 5th of "on the 5th": the most recent one.
+func (p *parser) dayAlone(i int) (point, int) {
+	if p.toks[i].kw != otherThe || !p.preposition(i-1) || p.toks[i+1].kind != kindNumber {
+		return point{}, 0
+	}
+	d, next, said := p.dayNumber(i + 1)
+	if !said {
+		return point{}, 0
+	}
+	switch t := p.toks[next]; t.kind {
+	case kindWord:
+		if t.kw.class() != classFunction && t.kw.class() != classIn {
+			return point{}, 0
+		}
+	case kindMark:
+		if t.val == '-' || t.val == '–' || t.val == '&' || t.val == '/' {
+			return point{}, 0
+		}
+	case kindNumber:
+		return point{}, 0
+	}
+	return point{d: d}, next
+}
+
+// theWeekend reads the weekend of "over the weekend": the most recent one.
+func (p *parser) theWeekend(i int) (point, int) {
+	if p.toks[i].kw != otherThe || !p.is(i+1, "weekend") || !p.preposition(i-1) && p.toks[i-1].kw != otherOver && !p.is(i-1, "at") ||
+		p.toks[i+2].kw == otherOf || p.toks[i+2].kind == kindWord && p.toks[i+2].kw == 0 && p.glued(i+2) {
+		return point{}, 0
+	}
+	return point{fixed: p.weekend()}, i + 2
+}
+
+// weekend returns the weekend that today is in, else the last one.
+func (p *parser) weekend() period {
+	n := 1
+	if p.today.weekday() >= 5 {
+		n = 0
+	}
+	return back(p.today, n, unitWeekend)
 }
 
 // countedFrom reads the date at i and counts units from it.
@@ -143,13 +223,13 @@ func (p *parser) countedFrom(q quantity, u unit, direction kw, i int) (point, in
 		if direction == otherAfter {
 			from = from.days(-6)
 		}
-		return point{fixed: period{from, from.days(7), memsearch.GranularityWeek}}, next
+		return point{fixed: stretch(from, from.days(7), memsearch.GranularityWeek)}, next
 	case unitWeekend:
 		saturday := day.days(-(day.weekday() + 2) - 7*(n-1))
 		if direction == otherAfter {
 			saturday = day.days(2).monday().days(5 - 7*(n+1))
 		}
-		return point{fixed: period{saturday, saturday.days(2), memsearch.GranularityWeek}}, next
+		return point{fixed: stretch(saturday, saturday.days(2), memsearch.GranularityWeek)}, next
 	}
 	return point{fixed: back(day, n, u)}, next
 }

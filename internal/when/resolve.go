@@ -7,12 +7,12 @@ func (pt point) inYear(y int) (period, bool) {
 	switch {
 	case pt.season != 0:
 		m := 3 * pt.season
-		return period{normal(y, m, 1), normal(y, m+3, 1), memsearch.GranularityQuarter}, true
+		return stretch(normal(y, m, 1), normal(y, m+3, 1), memsearch.GranularityQuarter), true
 	case pt.quarter != 0:
 		return quarterPeriod(y, pt.quarter), true
 	case pt.half != 0:
 		m := 6*pt.half - 5
-		return period{normal(y, m, 1), normal(y, m+6, 1), memsearch.GranularityRange}, true
+		return stretch(normal(y, m, 1), normal(y, m+6, 1), memsearch.GranularityRange), true
 	case pt.d != 0:
 		return dayPeriod(civil{y, pt.m, pt.d}), validDate(y, pt.m, pt.d)
 	case pt.m != 0:
@@ -31,9 +31,9 @@ func third(p period, n int) period {
 		if n == 3 {
 			until = p.until
 		}
-		return period{from, until, memsearch.GranularityWeek}
+		return stretch(from, until, memsearch.GranularityWeek)
 	case p.gran == memsearch.GranularityYear:
-		return period{p.from.months(4 * (n - 1)), p.from.months(4 * n), memsearch.GranularityQuarter}
+		return stretch(p.from.months(4*(n-1)), p.from.months(4*n), memsearch.GranularityQuarter)
 	}
 	return p
 }
@@ -122,7 +122,7 @@ func (p *parser) between(a, b point) (period, bool) {
 	if until.until.less(from.until) || from.from == (civil{}) || until.until == (civil{}) {
 		return period{}, false
 	}
-	return period{from.from, until.until, memsearch.GranularityRange}, true
+	return stretch(from.from, until.until, memsearch.GranularityRange), true
 }
 
 // back returns the period n units before a day: that day, or the calendar week,
@@ -142,9 +142,34 @@ func back(day civil, n int, u unit) period {
 	case unitWeekend:
 		// The last weekend ended before today, or is the one that today is in.
 		saturday := day.monday().days(5 - 7*n)
-		return period{saturday, saturday.days(2), memsearch.GranularityWeek}
+		return stretch(saturday, saturday.days(2), memsearch.GranularityWeek)
 	}
 	return dayPeriod(day.days(-n))
+}
+
+// countBack is back for units that are counted from a day: of a week it says
+// which day is meant.
+func countBack(day civil, n int, u unit) period {
+	pd := back(day, n, u)
+	if u == unitWeek {
+		pd.at = day.days(-7 * n)
+	}
+	return pd
+}
+
+// sameDay returns the day n weeks, months or years before a day.
+func sameDay(day civil, n int, u unit) (period, bool) {
+	switch u {
+	case unitWeek:
+		return dayPeriod(day.days(-7 * n)), true
+	case unitMonth, unitYear:
+		if u == unitYear {
+			n *= 12
+		}
+		first := day.months(-n)
+		return dayPeriod(civil{first.y, first.m, day.d}), validDate(first.y, first.m, day.d)
+	}
+	return period{}, false
 }
 
 // trailing returns the n units that end with today.
@@ -164,7 +189,7 @@ func (p *parser) trailing(n int, u unit) period {
 	default:
 		from = from.days(-n)
 	}
-	return period{from, p.today.days(1), memsearch.GranularityRange}
+	return stretch(from, p.today.days(1), memsearch.GranularityRange)
 }
 
 // weekdayOf returns the day of the week, 0 Monday, n weeks after this one.

@@ -1,6 +1,7 @@
 package when_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -119,6 +120,78 @@ func TestFileName(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("FileName(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestFilePath(t *testing.T) {
+	for in, want := range map[string]struct {
+		day   string
+		alone bool
+	}{
+		"2026/03/14.md":                        {"2026-03-14", true},
+		"journal/2026/03/14.md":                {"2026-03-14", true},
+		"journal/2026/3/4.markdown":            {"2026-03-04", true},
+		"journal/2026-03/14.md":                {"2026-03-14", true},
+		"journal/2026_03/14.md":                {"2026-03-14", true},
+		"202603/14.md":                         {"2026-03-14", true},
+		"2026/03-14.md":                        {"2026-03-14", true},
+		"2026/03-March/14.md":                  {"2026-03-14", true},
+		"日记/2026年/3月/14日.md":                   {"2026-03-14", true},
+		"日记/2026年3月/14号.md":                    {"2026-03-14", true},
+		"2026/3月14日.md":                        {"2026-03-14", true},
+		"2026/03/14-standup.md":                {"2026-03-14", false},
+		"2026/03/14 Saturday.md":               {"2026-03-14", false},
+		"notes/2026-03-14-standup.md":          {"2026-03-14", false},
+		"2026/03/2026-03-14.md":                {"2026-03-14", false},
+		"2025/01/01/2026-03-14.md":             {"2026-03-14", false},
+		"2026/02/30.md":                        {},
+		"2026/13/01.md":                        {},
+		"1200/10/12.md":                        {},
+		"x2026/03/14.md":                       {},
+		"2026/03/145.md":                       {},
+		"2026/03/14a.md":                       {},
+		"2026/03/14.5.md":                      {},
+		"2026/03/notes.md":                     {},
+		"2026/03.md":                           {},
+		"v2026/03/14.md":                       {},
+		"12026/03/14.md":                       {},
+		"":                                     {},
+		strings.Repeat("2026/03/", 2000) + "x": {},
+	} {
+		span, _, alone, ok := when.FilePath(in, nil)
+		got := ""
+		if ok {
+			got = span.From.Format(time.DateOnly)
+		}
+		if got != want.day || alone != want.alone {
+			t.Errorf("FilePath(%.40q) = %q, %v, want %q, %v", in, got, alone, want.day, want.alone)
+		}
+	}
+}
+
+func TestFolder(t *testing.T) {
+	for in, want := range map[string]string{
+		"2026-03-14/standup.md":          "2026-03-14",
+		"2026-03-14 standup/notes.md":    "2026-03-14",
+		"20260314/notes.md":              "2026-03-14",
+		"2026/03/14/notes.md":            "2026-03-14",
+		"a/2026-03/14/b/notes.md":        "2026-03-14",
+		"2025-01-01/2026-03-14/notes.md": "2026-03-14",
+		"backup-20260314/notes.md":       "",
+		"2026/03/notes.md":               "",
+		"2026-03-14.md":                  "",
+		"/abs/notes.md":                  "",
+		"notes.md":                       "",
+		"":                               "",
+	} {
+		span, gran, ok := when.Folder(in, nil)
+		got := ""
+		if ok {
+			got = span.From.Format(time.DateOnly)
+		}
+		if got != want || ok && gran != memsearch.GranularityDay {
+			t.Errorf("Folder(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -75,7 +75,11 @@ const (
 	otherW
 	otherT
 	otherThese
+	otherFortnight
 )
+
+// today is the value of today in classDay.
+const today kw = 8
 
 // longestWord bounds the words of the vocabulary, in bytes.
 const longestWord = 12
@@ -116,7 +120,7 @@ var words = map[string]kw{
 
 	"today": classDay | 8, "tonight": classDay | 8, "yesterday": classDay | 7, "tomorrow": classDay | 9,
 	"last": classLast | 1, "past": classLast | 2, "previous": classLast | 3,
-	"this": classThis, "next": classNext, "these": otherThese,
+	"this": classThis, "next": classNext, "these": otherThese, "fortnight": otherFortnight, "fortnights": otherFortnight,
 	"spring": classSeason | 1, "summer": classSeason | 2, "autumn": classSeason | 3, "fall": classSeason | 3, "winter": classSeason | 4,
 	"early": classPart | 1, "mid": classPart | 2, "late": classPart | 3,
 	"beginning": classEdge | 1, "start": classEdge | 1, "middle": classEdge | 2, "end": classEdge | 3,
