@@ -113,62 +113,61 @@ func (s *scan) prepare(q []float32) error {
 // units scores the units [u, end).
 func (s *scan) units(u, end int) {
 	first := s.f.first
-	var buf [block]float32
-	for u < end {
-		// A run of units with one row each goes to the kernel at once.
-		run := u
-		for run < end && run-u < block && first[run+1] == first[run]+1 {
-			run++
-		}
-		if run > u {
-			s.products(int(first[u]), s.dst[u:run])
-			u = run
+	w := window{s: s, end: int(first[end])}
+	w.from = int(first[u])
+	w.to = w.from
+	for ; u < end; u++ {
+		row, stop := int(first[u]), int(first[u+1])
+		if row == stop {
+			s.dst[u] = 0
 			continue
 		}
-		s.dst[u] = s.several(int(first[u]), int(first[u+1]), &buf)
-		u++
-	}
-}
-
-// several scores a unit of any number of rows.
-func (s *scan) several(row, end int, buf *[block]float32) float32 {
-	if row == end {
-		return 0
-	}
-	s.products(row, buf[:1])
-	head := buf[0]
-	best := float32(math.Inf(-1))
-	if !s.whole {
-		best = head
-	}
-	for row++; row < end; {
-		n := min(block, end-row)
-		s.products(row, buf[:n])
-		for _, x := range buf[:n] {
-			best = max(best, x)
+		head := w.at(row)
+		best := float32(math.Inf(-1))
+		for row++; row < stop; row++ {
+			best = max(best, w.at(row))
 		}
-		row += n
+		if s.whole && best > float32(math.Inf(-1)) {
+			s.dst[u] = (head + best) / 2
+		} else {
+			s.dst[u] = max(head, best)
+		}
 	}
-	if s.whole && best > float32(math.Inf(-1)) {
-		return (head + best) / 2
-	}
-	return max(head, best)
 }
 
-// products sets dst to the products of the query with the rows from row on, at
-// most block of them.
-func (s *scan) products(row int, dst []float32) {
-	stride := s.f.h.stride()
-	rows := s.f.data[row*stride : (row+len(dst))*stride]
-	if !s.f.Int8() {
-		dotFloat(dst, s.float, rows)
+// A window holds the products of a run of rows, so that a kernel gets many rows
+// at a time although most units have few.
+type window struct {
+	s        *scan
+	from, to int // the rows in products
+	end      int // the row to stop before
+	products [block]float32
+	sums     [block]int32
+}
+
+// at returns the product of a row. Rows are asked for in their order.
+func (w *window) at(row int) float32 {
+	if row >= w.to {
+		w.fill(row)
+	}
+	return w.products[row-w.from]
+}
+
+// fill multiplies the query with the rows from row on.
+func (w *window) fill(row int) {
+	n := min(block, w.end-row)
+	w.from, w.to = row, row+n
+	f := w.s.f
+	stride := f.h.stride()
+	rows := f.data[row*stride : w.to*stride]
+	if !f.Int8() {
+		dotFloat(w.products[:n], w.s.float, rows)
 		return
 	}
-	var sums [block]int32
-	dotInt8(sums[:len(dst)], s.short, rows)
-	for i := range dst {
+	dotInt8(w.sums[:n], w.s.short, rows)
+	for i, sum := range w.sums[:n] {
 		// The conversion to float32 between the factors keeps a compiler that
 		// fuses operations from changing the result.
-		dst[i] = float32(float32(sums[i])*s.scale) * s.f.scales[row+i]
+		w.products[i] = float32(float32(sum)*w.s.scale) * f.scales[row+i]
 	}
 }

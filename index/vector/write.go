@@ -175,10 +175,11 @@ func (e *encoder) carry(from *File, ord uint32) error {
 	}
 	ids, err := from.UnitTokens(e.ids[:0], ord)
 	e.ids = ids
-	if err != nil {
-		return err
+	if err == nil {
+		err = e.count(ids)
 	}
-	return e.addTokens(ids)
+	e.tokens = append(e.tokens, from.tokens[from.at[ord]:from.at[ord+1]]...)
+	return err
 }
 
 // rows writes stored rows. Without int8 the scales are not kept.
@@ -193,14 +194,24 @@ func (e *encoder) rows(raw []byte, scales ...float32) error {
 
 // addTokens takes ids that ascend.
 func (e *encoder) addTokens(ids []int32) error {
+	if err := e.count(ids); err != nil {
+		return err
+	}
 	last := int32(-1)
+	for _, id := range ids {
+		e.tokens = binary.AppendUvarint(e.tokens, uint64(id-last-1))
+		last = id
+	}
+	return nil
+}
+
+// count notes that one more unit has the tokens ids.
+func (e *encoder) count(ids []int32) error {
 	for _, id := range ids {
 		if id < 0 || int(id) >= len(e.df) {
 			return fmt.Errorf("token id %d outside a vocabulary of %d", id, len(e.df))
 		}
 		e.df[id]++
-		e.tokens = binary.AppendUvarint(e.tokens, uint64(id-last-1))
-		last = id
 	}
 	return nil
 }
