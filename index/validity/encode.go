@@ -293,7 +293,7 @@ func decode(s *sqlite3.Stmt) (Row, error) {
 	r.CreatedAt, r.UpdatedAt, r.ConfirmedAt = c.time(), c.time(), c.time()
 	zones := c.text()
 	r.Supersedes, r.SupersededBy = c.list(), c.list()
-	r.Cut = c.cut()
+	r.Cut = c.cut(&r)
 	if c.err == nil {
 		c.err = decodeZones(&r, zones)
 	}
@@ -322,7 +322,8 @@ func spanOf(from, until int64) (s memsearch.Span) {
 	return s
 }
 
-func (c *scanner) cut() (cut Cut) {
+// cut reads the cut of r, whose validity and time of recording are read.
+func (c *scanner) cut(r *Row) (cut Cut) {
 	kind := c.int()
 	if at, ok := c.maybe(); ok {
 		cut.At = instant(at)
@@ -330,6 +331,9 @@ func (c *scanner) cut() (cut Cut) {
 	if day, ok := c.maybe(); ok {
 		cut.On = date(day)
 	}
-	cut.Undated = kind == cutUndated
+	cut.Undated = kind&^cutBegins == cutUndated
+	if kind&cutBegins != 0 && r.Valid.From.IsZero() && !r.CreatedAt.IsZero() {
+		cut.Start = memsearch.Bound{Time: r.CreatedAt}
+	}
 	return cut
 }

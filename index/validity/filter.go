@@ -92,11 +92,11 @@ type specialRow struct {
 
 func (c *conn) special(ctx context.Context) ([]specialRow, error) {
 	var out []specialRow
-	err := c.each(ctx, `SELECT key, status, valid_from, valid_from_day, valid_until, valid_until_day, cut, cut_at, cut_day
+	err := c.each(ctx, `SELECT key, status, valid_from, valid_from_day, valid_until, valid_until_day, created_at, cut, cut_at, cut_day
 		FROM unit WHERE special = 1`, nil, func(s *scanner) error {
 		r := specialRow{key: key.Key(s.int()), status: word(s, memsearch.Statuses)}
 		r.valid.From, r.valid.Until = s.bound(), s.bound()
-		r.cut = s.cut()
+		r.cut = s.cut(&Row{CreatedAt: s.time(), Valid: r.valid})
 		out = append(out, r)
 		return nil
 	})

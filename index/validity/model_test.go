@@ -75,6 +75,9 @@ func (m model) holds(rows []validity.Row, r validity.Row, f validity.Filter) boo
 		t, current = f.Now, true
 	}
 	ok := r.Valid.Holds(t)
+	if r.Valid.From.IsZero() && replaces(rows, r.MemoryID) {
+		ok = ok && !r.CreatedAt.After(t)
+	}
 	ended := !r.Valid.Until.IsZero()
 	for _, s := range rows {
 		if !wasAccepted(s.Status) || !slices.Contains(s.Supersedes, r.MemoryID) || reaches(rows, r.MemoryID, s.MemoryID) {
@@ -94,6 +97,14 @@ func (m model) holds(rows []validity.Row, r validity.Row, f validity.Filter) boo
 		return ok && !current && ended
 	}
 	return false
+}
+
+// replaces reports whether a memory supersedes another, not in a cycle.
+func replaces(rows []validity.Row, id string) bool {
+	return slices.ContainsFunc(rows, func(r validity.Row) bool {
+		return r.MemoryID == id && wasAccepted(r.Status) &&
+			slices.ContainsFunc(r.Supersedes, func(old string) bool { return !reaches(rows, old, id) })
+	})
 }
 
 func answers(r validity.Row, f validity.Filter) bool {

@@ -74,8 +74,10 @@ const columns = `key, unit_id, memory_id, path, hash, file_hash, line_first, lin
 const (
 	selectRow = `SELECT ` + columns + `, cut, cut_at, cut_day FROM unit`
 
-	// Values of the cut column.
+	// Values of the cut column: one of these, and cutBegins if the memory cuts
+	// others.
 	cutNone, cutDated, cutUndated = 0, 1, 2
+	cutBegins                     = 4
 )
 
 // insertRow writes columns and the three that are derived from them.

@@ -20,7 +20,16 @@ type edge struct {
 // cuts is the shape in which a memory's Cut is stored.
 type cuts struct {
 	kind    int64
+	begins  bool
 	at, day int64 // math.MaxInt64: none
+}
+
+// column is the value of the cut column.
+func (c *cuts) column() int64 {
+	if c.begins {
+		return c.kind | cutBegins
+	}
+	return c.kind
 }
 
 func (c *cuts) add(b memsearch.Bound) {
@@ -35,20 +44,24 @@ func (c *cuts) add(b memsearch.Bound) {
 	}
 }
 
-// cutsOf returns how the edges shorten the memories they point to.
-func cutsOf(edges []edge) map[string]cuts {
+// cutsOf returns how the edges shorten the memories they point to, and which
+// memories they come from.
+func cutsOf(edges []edge) map[string]*cuts {
 	group, _ := components(edges)
-	out := map[string]cuts{}
+	out := map[string]*cuts{}
+	of := func(id string) *cuts {
+		if out[id] == nil {
+			out[id] = &cuts{at: math.MaxInt64, day: math.MaxInt64}
+		}
+		return out[id]
+	}
 	for _, e := range edges {
 		if !accepted(e.status) || group[e.from] == group[e.to] {
 			continue
 		}
-		c, ok := out[e.to]
-		if !ok {
-			c = cuts{at: math.MaxInt64, day: math.MaxInt64}
-		}
-		c.add(e.start)
-		out[e.to] = c
+		to, from := of(e.to), of(e.from)
+		to.add(e.start)
+		from.begins = true
 	}
 	return out
 }

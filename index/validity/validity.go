@@ -86,18 +86,23 @@ type Cut struct {
 	At      memsearch.Bound // earliest instant; zero: none
 	On      memsearch.Bound // earliest civil date; zero: none
 	Undated bool            // a successor says no time at all: never holds
+
+	// Start, if not zero, is when the memory itself replaced others: one that
+	// does not say from when it holds holds from when it was recorded.
+	Start memsearch.Bound
 }
 
 // IsZero reports whether nothing cuts.
 func (c Cut) IsZero() bool { return c.At.IsZero() && c.On.IsZero() && !c.Undated }
 
-func (c Cut) after(t time.Time) bool {
-	return !c.Undated && (c.At.IsZero() || c.At.After(t)) && (c.On.IsZero() || c.On.After(t))
+// holds reports whether t lies before every cut, and not before the start.
+func (c Cut) holds(t time.Time) bool {
+	return !c.Undated && (c.Start.IsZero() || !c.Start.After(t)) && (c.At.IsZero() || c.At.After(t)) && (c.On.IsZero() || c.On.After(t))
 }
 
 // HoldsAt reports whether the row's effective span holds at t, whatever its
 // status.
-func (r *Row) HoldsAt(t time.Time) bool { return r.Valid.Holds(t) && r.Cut.after(t) }
+func (r *Row) HoldsAt(t time.Time) bool { return r.Valid.Holds(t) && r.Cut.holds(t) }
 
 // CurrentAt reports whether the row is a current fact at now.
 func (r *Row) CurrentAt(now time.Time) bool {

@@ -172,7 +172,7 @@ func (c *conn) recut(ctx context.Context) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		w := want[id]
-		if err := c.exec(ctx, set, w.kind, w.at, w.day, id, none); err != nil {
+		if err := c.exec(ctx, set, w.column(), w.at, w.day, id, none); err != nil {
 			return err
 		}
 	}
