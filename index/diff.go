@@ -20,6 +20,7 @@ type plan struct {
 	skips   []vault.Skip  // what the walk did not list
 	entries []vault.Entry // the walk
 	stamp   int64         // a moment before the walk, on the clock of the files
+	forgets int64         // what was forgotten before the walk
 
 	keep    []source      // files whose content and dates are as indexed; may be the old list itself
 	fresh   []vault.Entry // files to index from scratch
@@ -69,6 +70,9 @@ func racy(e vault.Entry, stamp int64) bool {
 // can have been missed.
 func (ix *Index) walk(ctx context.Context) (*plan, error) {
 	p := &plan{dropped: map[uint32]bool{}}
+	if f, ok := ix.src.(Forgetter); ok {
+		p.forgets = f.Forgets()
+	}
 	if ix.opts.Now != nil {
 		p.stamp = ix.opts.Now().UnixNano()
 	}

@@ -74,7 +74,17 @@ func (ix *Index) Forget(ctx context.Context, o ForgetOptions) (*ForgetReport, er
 	if r.Before, _, err = ix.traces(ctx, n); err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
-	s, err := ix.Sync(ctx, SyncOptions{Rebuild: true, Wait: o.Wait, Progress: o.Progress})
+	rebuild := SyncOptions{Rebuild: true, Wait: o.Wait, Progress: o.Progress}
+	s, err := ix.Sync(ctx, rebuild)
+	if errors.Is(err, ErrFull) && !ix.opts.InMemory {
+		// Better no index than one that holds the text; without it there may be room.
+		if err = ix.discard(ctx, o.Wait); err == nil {
+			s, err = ix.Sync(ctx, rebuild)
+		}
+		if errors.Is(err, ErrFull) {
+			s, err = &SyncReport{}, nil
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
@@ -94,6 +104,28 @@ func (ix *Index) Forget(ctx context.Context, o ForgetOptions) (*ForgetReport, er
 		return nil, fmt.Errorf("forget: %w", err)
 	}
 	return r, nil
+}
+
+// discard deletes the whole index but for what readers hold.
+func (ix *Index) discard(ctx context.Context, wait time.Duration) (err error) {
+	l, err := lockWriter(ctx, ix.dir, wait)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Unlock()) }()
+	d, err := atomicfile.OpenDir(ix.dir, ix.opts.Hook)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if err := d.Remove(currentName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	ix.mu.Lock()
+	ix.replace(nil)
+	ix.mu.Unlock()
+	_, err = sweep(d, ix.dir, 0)
+	return err
 }
 
 // drop deletes every generation but keep, and waits for those who read one.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -59,6 +60,9 @@ func readPointer(dir string) (pointer, error) {
 	b, err := os.ReadFile(filepath.Join(dir, currentName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return pointer{}, nil
+	}
+	if errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ELOOP) {
+		return pointer{}, fmt.Errorf("read %s: %w", currentName, errPointer)
 	}
 	if err != nil {
 		return pointer{}, fmt.Errorf("read %s: %w", currentName, err)
@@ -159,7 +163,7 @@ func (p pointer) hold(dir string) (*held, error) {
 
 func (p pointer) readManifest(dir string) (*manifest, error) {
 	b, err := os.ReadFile(filepath.Join(dir, manifestName))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ELOOP) {
 		return nil, &Unusable{State: StateCorrupt, Reason: genName(p.gen) + " has no manifest"}
 	}
 	if err != nil {

@@ -52,6 +52,7 @@ type manifest struct {
 	Indexed  int           `json:"indexed"` // files
 	Skipped  int           `json:"skipped"` // files that were read and hold nothing to index
 	Units    int           `json:"units"`
+	Forgets  int64         `json:"forgets,omitempty"`
 	Missing  int           `json:"vectors_missing"` // units that wait for their vectors
 	Lexical  lexical.Stats `json:"lexical"`
 	Derived  []derived     `json:"derived"` // sorted by name

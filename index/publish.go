@@ -275,6 +275,11 @@ func (w *writer) commit(m *manifest) error {
 		return err
 	}
 	p := pointer{gen: w.n, sum: xxhash.Sum64(b)}
+	if fi, err := w.d.Lstat(currentName); err == nil && !fi.Mode().IsRegular() {
+		if err := w.d.RemoveAll(currentName); err != nil {
+			return err
+		}
+	}
 	err = w.d.Write(currentName, p.encode(), filePerm)
 	if err != nil {
 		// The rename may have happened although something after it failed. Then
@@ -290,7 +295,7 @@ func (w *writer) commit(m *manifest) error {
 func (b *build) manifest(units *unitTable) *manifest {
 	m := &manifest{
 		Format: FormatVersion, Options: b.ix.optionsHash(), Model: b.ix.model(), Zone: b.ix.opts.Zone.String(),
-		NextFile: b.next + uint32(len(b.plan.fresh)), Units: units.len(), Missing: b.missing,
+		NextFile: b.next + uint32(len(b.plan.fresh)), Units: units.len(), Missing: b.missing, Forgets: b.plan.forgets,
 	}
 	for i := range b.list {
 		if b.list[i].Skip == "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memsearch/memsearch/embed"
+	"github.com/memsearch/memsearch/internal/atomicfile"
 	"github.com/memsearch/memsearch/internal/vault"
 )
 
@@ -120,6 +121,8 @@ func (ix *Index) look(ctx context.Context, o SyncOptions) (_ *job, err error) {
 		j.state = StateOptions
 	case j.cur.manifest.Model != ix.model():
 		j.state = StateModel
+	case j.cur.manifest.Forgets != j.plan.forgets:
+		j.state, j.reason = StateContent, "something was forgotten since; nothing of it may stay"
 	default:
 		if err = ix.compare(ctx, j.plan, j.cur); err != nil {
 			return nil, err
@@ -135,7 +138,7 @@ func (ix *Index) look(ctx context.Context, o SyncOptions) (_ *job, err error) {
 		return j, err
 	}
 	j.base = nil
-	j.plan = &plan{entries: j.plan.entries, skips: j.plan.skips, stamp: j.plan.stamp, fresh: j.plan.entries, added: len(j.plan.entries)}
+	j.plan = &plan{entries: j.plan.entries, skips: j.plan.skips, stamp: j.plan.stamp, forgets: j.plan.forgets, fresh: j.plan.entries, added: len(j.plan.entries)}
 	return j, nil
 }
 
@@ -174,6 +177,9 @@ func (ix *Index) syncDisk(ctx context.Context, o SyncOptions) (_ *SyncReport, er
 	}
 	defer func() { err = errors.Join(err, j.close()) }()
 	if r := j.enough(o); r != nil {
+		if o.MaxFiles == 0 {
+			ix.tidy(ctx, r.Generation)
+		}
 		return r, nil
 	}
 	lock, waited, err := ix.lock(ctx, o.Wait)
@@ -198,6 +204,34 @@ func (ix *Index) syncDisk(ctx context.Context, o SyncOptions) (_ *SyncReport, er
 	}
 	r, err := ix.publish(ctx, j, o)
 	return r, unwritable(err)
+}
+
+// tidy deletes generations that somebody read when they were replaced. Whoever
+// writes now does that himself.
+func (ix *Index) tidy(ctx context.Context, keep int) {
+	list, err := generations(ix.dir)
+	if err != nil || len(list) < 2 {
+		return
+	}
+	l, err := lockWriter(ctx, ix.dir, 0)
+	if err != nil {
+		return
+	}
+	defer l.Unlock() // the process ends or writes again
+	p, err := readPointer(ix.dir)
+	if err != nil || p.gen != keep {
+		return
+	}
+	d, err := atomicfile.OpenDir(ix.dir, ix.opts.Hook)
+	if err != nil {
+		return
+	}
+	if _, err = sweep(d, ix.dir, keep); err == nil {
+		err = d.Close()
+	}
+	if err != nil {
+		ix.log.DebugContext(ctx, "old generations stay", "err", err)
+	}
 }
 
 // overtaken reports whether another generation than the one that was looked at

@@ -86,6 +86,24 @@ func (j *Journal) Bury(now time.Time, memoryID string, texts, events []string) e
 	return j.Append(Tombstones, t)
 }
 
+// Buried records that what was last buried is gone from the files, too.
+func (j *Journal) Buried(now time.Time, memoryID string) error {
+	return j.Append(Tombstones, Tombstone{Time: now.UTC(), MemoryID: memoryID, HMAC: []string{}})
+}
+
+// Burials returns a number that grows with every record of something forgotten.
+func (j *Journal) Burials() int64 {
+	name, err := j.file(Tombstones)
+	if err != nil {
+		return 0
+	}
+	fi, err := j.dir.Lstat(name)
+	if err != nil {
+		return 0
+	}
+	return fi.Size()
+}
+
 // Entombed reports whether text, or a paragraph or line of it, was forgotten, or
 // whether a forgotten memory was made from all the events.
 func (j *Journal) Entombed(text string, events []string) (bool, error) {

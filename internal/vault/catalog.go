@@ -94,14 +94,16 @@ func (c *census) current(now time.Time) []head {
 // RefreshCatalog brings the catalog in MEMORY.md up to date. What stands outside
 // its two markers stays as it is, byte for byte.
 func (w *Writer) RefreshCatalog(ctx context.Context) error {
-	return w.run(ctx, "refresh catalog of", w.refreshCatalog)
+	return w.run(ctx, "refresh catalog of", func(ctx context.Context) error { return w.refreshCatalog(ctx) })
 }
 
-func (w *Writer) refreshCatalog(ctx context.Context) error {
+// refreshCatalog leaves out the files that are about to go.
+func (w *Writer) refreshCatalog(ctx context.Context, going ...string) error {
 	c, err := w.v.census(ctx)
 	if err != nil {
 		return err
 	}
+	c.leaveOut(going)
 	block := catalogBlock(c, w.v.opts.Now())
 	e := Entry{Path: memfile.CatalogName, OSPath: memfile.CatalogName}
 	err = w.rewrite(ctx, e, func(raw []byte) ([]byte, error) {

@@ -14,6 +14,10 @@ import (
 	"github.com/memsearch/memsearch/internal/memfile"
 )
 
+// Forgets returns a number that grows whenever something is forgotten. An index
+// made when it was smaller may still hold that.
+func (v *Vault) Forgets() int64 { return v.journal.Burials() }
+
 // A Target names what to forget: a file, or one unit of it.
 type Target struct {
 	Path   string
@@ -46,9 +50,17 @@ func (w *Writer) Forget(ctx context.Context, targets []Target, dryRun bool) (For
 			}
 		}
 		if !dryRun {
-			err = w.bury(ctx, jobs)
+			err = w.bury(jobs)
 		}
+		if err != nil {
+			return err
+		}
+		// The catalog goes before the files: as long as a file is there, a forgetting
+		// that was interrupted can be asked for again.
 		edited, cerr := w.unlist(ctx, out.Removed, dryRun)
+		if !dryRun {
+			err = w.removeBuried(ctx, jobs)
+		}
 		out.Edited = append(out.Edited, edited...)
 		slices.Sort(out.Edited)
 		out.Edited = slices.Compact(out.Edited)
@@ -150,15 +162,20 @@ func withoutUnits(raw []byte, f *memfile.File, ids []string) ([]byte, error) {
 	return append(out, body[from:]...), nil
 }
 
-// bury records the jobs as forgotten and then carries them out. A crash between
-// leaves a file that must not come back but is still there: forgetting it again
-// finishes that.
-func (w *Writer) bury(ctx context.Context, jobs []*job) error {
+// bury records the jobs as forgotten. A crash before they are carried out leaves a
+// file that must not come back but is still there: forgetting it again finishes
+// that.
+func (w *Writer) bury(jobs []*job) error {
 	for _, j := range jobs {
 		if err := w.v.journal.Bury(w.v.opts.Now(), j.id, j.texts, j.made); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// removeBuried carries the jobs out.
+func (w *Writer) removeBuried(ctx context.Context, jobs []*job) error {
 	var errs []error
 	for _, j := range jobs {
 		var err error
@@ -173,6 +190,7 @@ func (w *Writer) bury(ctx context.Context, jobs []*job) error {
 		}
 		if err == nil {
 			w.note(event{Event: "forgotten", ID: j.id})
+			err = w.v.journal.Buried(w.v.opts.Now(), j.id)
 		}
 		errs = append(errs, err)
 	}
@@ -203,7 +221,7 @@ func (w *Writer) unlist(ctx context.Context, removed []string, dryRun bool) (edi
 				return edited, err
 			}
 			if e.Path == memfile.CatalogName {
-				if err := w.refreshCatalog(ctx); err != nil {
+				if err := w.refreshCatalog(ctx, removed...); err != nil {
 					return edited, err
 				}
 			}

@@ -207,3 +207,38 @@ func TestForgetCatalogLines(t *testing.T) {
 		}
 	}
 }
+
+// TestForgetInterrupted dies before the file is removed: the catalog is clean by
+// then, and the file is still there to be forgotten again.
+func TestForgetInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	o := options()
+	w := writer(t, dir, o)
+	m, err := w.Create(t.Context(), fact("Back door 4711-ABC", canary))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.RefreshCatalog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dead := options()
+	dead.Hook = func(op, name string) error {
+		if op == "remove" && name == m.Path {
+			return errors.New("injected")
+		}
+		return nil
+	}
+	target := []vault.Target{{Path: m.Path}}
+	if _, err := writer(t, dir, dead).Forget(t.Context(), target, false); err == nil {
+		t.Fatal("no error")
+	}
+	if diff := cmp.Diff([]string{filepath.Join(dir, m.Path)}, holding(t, dir, "4711-ABC")); diff != "" {
+		t.Errorf("files that hold the text (-want +got):\n%s", diff)
+	}
+	if _, err := w.Forget(t.Context(), target, false); err != nil {
+		t.Fatal(err)
+	}
+	if left := holding(t, dir, "4711-ABC"); len(left) > 0 {
+		t.Errorf("the text still stands in %v", left)
+	}
+}

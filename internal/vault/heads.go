@@ -151,6 +151,18 @@ func (c *census) reaches(id, target string) bool {
 	return false
 }
 
+// leaveOut takes the memories at some paths out.
+func (c *census) leaveOut(paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	c.heads = slices.DeleteFunc(c.heads, func(h head) bool { return slices.Contains(paths, h.path) })
+	clear(c.byID)
+	for i, h := range c.heads {
+		c.byID[h.id] = i
+	}
+}
+
 // superseded returns the ids that an active memory supersedes, with that
 // memory. Whoever is on a cycle supersedes nobody.
 func (c *census) superseded() map[string]head {
