@@ -4,10 +4,9 @@ import (
 	"os"
 	"strings"
 	"testing"
-)
 
-// asProgram, set in the environment, makes the test binary run as memsearch.
-const asProgram = "TEST_AS_MEMSEARCH"
+	"github.com/rogpeppe/go-internal/testscript"
+)
 
 // coverDir is where programs that a test starts write what they covered, when the
 // test binary was built to measure that.
@@ -18,11 +17,15 @@ func coverDir(t *testing.T) string {
 	return t.TempDir()
 }
 
-// TestMain keeps the user's own settings out of the tests.
+// TestMain puts a program memsearch, which is this binary, into $PATH.
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		main()
-	}
+	testscript.Main(apart{m}, map[string]func(){"memsearch": main})
+}
+
+// apart keeps the user's own settings out of the tests.
+type apart struct{ m *testing.M }
+
+func (a apart) Run() int {
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "MEMSEARCH_") || strings.HasPrefix(name, "OPENAI_") {
@@ -32,5 +35,5 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} {
 		os.Setenv(name, "/no-such-home")
 	}
-	os.Exit(m.Run())
+	return a.m.Run()
 }

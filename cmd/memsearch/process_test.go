@@ -20,15 +20,11 @@ import (
 	"github.com/memsearch/memsearch"
 )
 
-// program returns a command that runs this binary as memsearch.
+// program returns a command that runs memsearch as another process.
 func program(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), self, args...)
-	c.Env = append([]string{asProgram + "=1", "HOME=/no-such-home", "PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + coverDir(t)}, env...)
+	c := exec.CommandContext(t.Context(), "memsearch", args...)
+	c.Env = append([]string{"HOME=/no-such-home", "PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + coverDir(t)}, env...)
 	return c
 }
 

@@ -61,7 +61,7 @@ func TestReadme(t *testing.T) {
 			ran++
 			c := exec.Command("sh", "-c", line)
 			c.Dir = dir
-			c.Env = []string{asProgram + "=1", "HOME=" + dir, "GOCOVERDIR=" + coverDir(t), "PATH=" + os.Getenv("PATH"), "MEMSEARCH_VAULT=" + filepath.Join(dir, "examples", "vault")}
+			c.Env = []string{"HOME=" + dir, "GOCOVERDIR=" + coverDir(t), "PATH=" + os.Getenv("PATH"), "MEMSEARCH_VAULT=" + filepath.Join(dir, "examples", "vault")}
 			out, err := c.CombinedOutput()
 			if err != nil {
 				t.Errorf("%s: %v\n%s", line, err, out)
