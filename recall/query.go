@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/index/analysis"
 	"github.com/memsearch/memsearch/index/validity"
 )
 
@@ -78,11 +79,11 @@ func (e *Engine) prepare(q memsearch.Query) (*ask, error) {
 	return a, nil
 }
 
-// cleanQuery drops what is no text: bytes that are not UTF-8, control
-// characters, and format characters other than the joiners that emoji and some
-// scripts are spelt with.
+// cleanQuery drops what is no text: bytes that are not UTF-8, the colours of a
+// terminal, control characters, and format characters other than the joiners
+// that emoji and some scripts are spelt with.
 func cleanQuery(s string) string {
-	s = strings.ToValidUTF8(s, " ")
+	s = analysis.Unescape(strings.ToValidUTF8(s, " "))
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

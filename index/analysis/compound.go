@@ -61,6 +61,9 @@ func (t *tokenizer) compound(text string, i int) int {
 		return max(i-start, 1)
 	}
 	suffix := t.suffix(text[i:])
+	if len(t.pieces) == 1 && t.pieces[0].digits && sigil == "" {
+		t.addSpaced(text, start, i)
+	}
 	t.identifier(sigil, suffix)
 	return i + len(suffix) - start
 }
@@ -120,6 +123,12 @@ func connector(s string, url bool) (int, byte) {
 			if n < len(s) && strings.IndexByte("._@~-", s[n]) >= 0 {
 				n++
 			}
+		case 0xef: // full-width forms
+			r, k := decode(s)
+			if r != '-' && r != '_' && r != '.' && r != '/' && r != '@' {
+				return 0, 0
+			}
+			n, sep = k, byte(r)
 		default:
 			return 0, 0
 		}

@@ -40,6 +40,9 @@ func (t *tokenizer) identifier(sigil, suffix string) {
 		name.kind = KindHex
 	}
 	t.name(name, 0, n)
+	if hex && t.isPairs(0, n) {
+		return
+	}
 	t.names(group)
 	switch {
 	case t.joins():
@@ -52,7 +55,7 @@ func (t *tokenizer) identifier(sigil, suffix string) {
 		t.emit(token{text: t.tmp, kind: KindHex, optional: true, group: max(group, 0)})
 		t.emit(token{text: t.tmp[1:], kind: KindPart, optional: true})
 	}
-	t.camels()
+	t.inner()
 	if !hex || n == 2 {
 		t.parts()
 	}
@@ -166,7 +169,7 @@ func (t *tokenizer) join(dst []byte, lo, hi int) []byte {
 	if t.isVersion(lo, hi) {
 		lo++
 	}
-	uuid := t.isUUID(lo, hi)
+	uuid := t.isUUID(lo, hi) || t.isPairs(lo, hi)
 	for i := lo; i < hi; i++ {
 		p := t.pieces[i]
 		if i > lo && p.digits && p.sep != 0 && t.pieces[i-1].digits && !uuid {
@@ -266,21 +269,27 @@ func (t *tokenizer) oneWord(lo, hi int, tok token) {
 	t.emit(tok)
 }
 
-// camels emits as one word each name in camel case that stands inside a longer
+// inner emits as one word each name of several words that stands inside a longer
 // one: the postgresql of PostgreSQL16, the readfile of os.ReadFile.
-func (t *tokenizer) camels() {
+func (t *tokenizer) inner() {
 	n := len(t.pieces)
 	for lo := 0; lo < n; {
 		hi := lo + 1
-		for hi < n && t.pieces[hi].sep == 0 && !t.pieces[hi].digits && !t.pieces[lo].digits {
+		for hi < n && isInner(t.pieces[hi].sep) && !t.pieces[hi].digits && !t.pieces[lo].digits {
 			hi++
 		}
 		if hi-lo > 1 && hi-lo < n {
-			t.oneWord(lo, hi, token{kind: KindPart, weight: camelWeight, optional: true})
+			t.oneWord(lo, hi, token{kind: KindPart, weight: innerWeight, optional: true})
+			if len(t.subs) < maxNames && !slices.Contains(t.subs, [2]int{lo, hi}) {
+				t.name(token{kind: KindPart, weight: innerWeight, optional: true}, lo, hi)
+			}
 		}
 		lo = hi
 	}
 }
+
+// isInner reports whether sep joins the words of one name.
+func isInner(sep byte) bool { return sep == 0 || sep == '_' || sep == '-' }
 
 // isNumber reports whether the pieces are one long number in groups, as of an
 // account, a book or a telephone: 978-3-16-148410-0. Dates are not.

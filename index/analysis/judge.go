@@ -4,7 +4,7 @@ package analysis
 // digits, decimal ones among them, without separators or as a UUID.
 func (t *tokenizer) isHex() bool {
 	n := len(t.pieces)
-	if t.isUUID(0, n) {
+	if t.isUUID(0, n) || t.isPairs(0, n) {
 		return true
 	}
 	size, decimal := 0, false
@@ -51,6 +51,33 @@ func (t *tokenizer) isUUID(lo, hi int) bool {
 		dashes++
 	}
 	return dashes == 4
+}
+
+// isPairs reports whether the pieces are at least six pairs of hexadecimal
+// digits with the same mark between them, as an address of a network card or a
+// fingerprint is written: 00:1B:44:11:3A:B7.
+func (t *tokenizer) isPairs(lo, hi int) bool {
+	if hi-lo < 6 {
+		return false
+	}
+	from, sep := t.pieces[lo].from, byte(0)
+	for i := lo + 1; i <= hi; i++ {
+		if i < hi && t.pieces[i].sep == 0 {
+			continue
+		}
+		if to := t.pieces[i-1].to; to-from != 2 || !isHexDigit(t.buf[from]) || !isHexDigit(t.buf[from+1]) {
+			return false
+		}
+		if i == hi {
+			break
+		}
+		p := t.pieces[i]
+		if p.sep != ':' && p.sep != '-' || sep != 0 && p.sep != sep {
+			return false
+		}
+		from, sep = p.from, p.sep
+	}
+	return sep != 0 && (t.pieces[hi-1].to-t.pieces[lo].from) >= 12
 }
 
 // isIdentifier reports whether the pieces name one thing, so that a text which

@@ -31,12 +31,14 @@ type tokenizer struct {
 	pieces []piece
 	rest   []int // where buf goes on behind an apostrophe
 	subs   [][2]int
+	spaced spaced
 }
 
 // run emits the terms of text.
 func (t *tokenizer) run(text string) {
-	text = normalize(unescape(text))
+	text = normalize(Unescape(text))
 	t.groups, t.words, t.compounds = 0, 0, 0
+	t.spaced = spaced{digits: t.spaced.digits[:0]}
 	for i := 0; i < len(text); {
 		if isLetter(text[i]) {
 			if n := t.word(text[i:]); n > 0 {
@@ -49,6 +51,7 @@ func (t *tokenizer) run(text string) {
 		}
 		i += t.slow(text, i)
 	}
+	t.endSpaced()
 }
 
 // slow takes what begins at text[i] and is not a plain English word.
@@ -125,7 +128,7 @@ const (
 	maxCompound = 512
 	hanWeight   = .5 // what one Chinese character counts beside its bigrams
 	hanStop     = .1 // what a particle counts, and two of them together
-	camelWeight = .5 // what a name inside a longer one counts, written as one word
+	innerWeight = .5 // what a name inside a longer one counts, written as one word
 	minCaps     = 5  // letters of a word in capitals that may be an error code
 )
 

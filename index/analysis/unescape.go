@@ -12,9 +12,10 @@ const (
 	maxCommand = 4096 // bytes of an operating system command, as of a link
 )
 
-// unescape drops the escape sequences by which terminals are told of colours,
+// Unescape drops the escape sequences by which terminals are told of colours,
 // titles and links, and replaces the entities of HTML by what they stand for.
-func unescape(s string) string {
+// [Each] and [Parse] do so themselves.
+func Unescape(s string) string {
 	i := strings.IndexAny(s, "\x1b&")
 	if i < 0 {
 		return s
