@@ -1,6 +1,11 @@
 package core
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
 	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/embed/openai"
 	"github.com/memsearch/memsearch/internal/tokens"
@@ -10,7 +15,7 @@ import (
 // from the environment and kept nowhere else.
 func newAPI(o *Options) (embed.Embedder, error) {
 	c := o.Settings
-	return openai.New(&openai.Options{
+	opts := &openai.Options{
 		BaseURL:     c.BaseURL,
 		Model:       c.Model,
 		KeyEnv:      c.APIKeyEnv,
@@ -24,5 +29,65 @@ func newAPI(o *Options) (embed.Embedder, error) {
 		MaxTokens:   c.MaxTokens,
 		OnCall:      o.OnCall,
 		Logger:      o.Logger,
-	})
+	}
+	client, err := openai.New(opts)
+	if errors.Is(err, openai.ErrNoKey) {
+		opts.KeyEnv = ""
+		if c, ferr := openai.New(opts); ferr == nil {
+			return keyless{c.Fingerprint(), err}, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return impatient{client}, nil
+}
+
+// keyless stands for a model whose key is missing: words are searched, and vectors
+// of times when it was there stay.
+type keyless struct {
+	fingerprint embed.Fingerprint
+	err         error
+}
+
+func (e keyless) Fingerprint() embed.Fingerprint { return e.fingerprint }
+
+func (e keyless) Embed(context.Context, []string, embed.Kind) ([][]float32, error) {
+	return nil, e.err
+}
+
+// modelWait is how long a recall, or the writing of a memory, waits for an API
+// model: an agent must not stand still because a server does.
+const modelWait = 3 * time.Second
+
+// errModelWait is the cause when an API model took longer.
+var errModelWait = fmt.Errorf("the model did not answer within %s", modelWait)
+
+type patience struct{}
+
+// withPatience bounds what all calls to an API model under ctx take together. The
+// returned function must be called.
+func withPatience(ctx context.Context) (context.Context, func()) {
+	limit, cancel := context.WithTimeoutCause(context.Background(), modelWait, errModelWait)
+	return context.WithValue(ctx, patience{}, limit), cancel
+}
+
+// impatient keeps to the patience of its caller.
+type impatient struct{ embed.Embedder }
+
+func (e impatient) Unwrap() embed.Embedder { return e.Embedder }
+
+func (e impatient) Embed(ctx context.Context, texts []string, kind embed.Kind) ([][]float32, error) {
+	limit, ok := ctx.Value(patience{}).(context.Context)
+	if !ok {
+		return e.Embedder.Embed(ctx, texts, kind)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(limit, func() { cancel(errModelWait) })()
+	rows, err := e.Embedder.Embed(ctx, texts, kind)
+	if err != nil && limit.Err() != nil {
+		return nil, errModelWait
+	}
+	return rows, err
 }

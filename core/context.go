@@ -120,6 +120,8 @@ func emptyResult(q memsearch.Query, reason string) *memsearch.Result {
 
 // prepareWith brings every scope up to date and builds the context.
 func (m *Memory) prepareWith(ctx context.Context, q memsearch.Query, o Outline) (*Prepared, error) {
+	ctx, done := withPatience(ctx)
+	defer done()
 	var p *Prepared
 	err := m.overViews(ctx, func(scopes []recall.Scope) (*memsearch.Result, error) {
 		out := recall.Outline{History: o.History, Turns: o.Turns}

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/embed/openai"
 )
@@ -74,7 +76,35 @@ func TestAPIModel(t *testing.T) {
 		t.Errorf("asked for %d vectors after a rebuild", n)
 	}
 	flags["api_key_env"] = "NO_SUCH_KEY_IS_SET"
-	if _, err := core.Open(t.Context(), []core.Scope{{Name: "user", Dir: dir}}, &core.Options{Settings: settings(t, flags)}); err == nil || !strings.Contains(err.Error(), "NO_SUCH_KEY_IS_SET") {
-		t.Errorf("without the key: %v, want an error that names its variable", err)
+	m := open(t, &core.Options{Settings: settings(t, flags)}, core.Scope{Name: "user", Dir: dir})
+	res := recall(t, m, "heron")
+	if res.Status != memsearch.StateDegraded || len(res.Hits) == 0 || !strings.Contains(strings.Join(res.Reasons, " "), "NO_SUCH_KEY_IS_SET") {
+		t.Errorf("without the key: %s %v %v, want an answer that names its variable", res.Status, res.Reasons, hits(res))
+	}
+}
+
+// TestModelHangs guards against an agent that stands still because a server does,
+// and against a lost answer because a key is missing.
+func TestModelHangs(t *testing.T) {
+	stop := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
+	t.Cleanup(s.Close)
+	t.Cleanup(func() { close(stop) })
+	for name, flags := range map[string]map[string]string{
+		"server": {"model": "m", "base_url": s.URL, "dims": "3", "api_key_env": ""},
+		"key":    {"model": "m", "base_url": s.URL, "dims": "3", "api_key_env": "MEMSEARCH_TEST_NO_SUCH_KEY"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := open(t, &core.Options{Settings: settings(t, flags)}, core.Scope{Name: "user", Dir: folder(t, birds)})
+			began := time.Now()
+			res := recall(t, m, "heron")
+			if res.Status != memsearch.StateDegraded || len(res.Hits) == 0 || len(res.Reasons) == 0 {
+				t.Errorf("%s %v: %v", res.Status, res.Reasons, hits(res))
+			}
+			if d := time.Since(began); d > 20*time.Second {
+				t.Errorf("answered after %s", d)
+			}
+		})
 	}
 }

@@ -46,6 +46,8 @@ func (m *Memory) defaults(q memsearch.Query) memsearch.Query {
 
 // search answers q over the views.
 func (m *Memory) search(ctx context.Context, q memsearch.Query) (*memsearch.Result, error) {
+	ctx, done := withPatience(ctx)
+	defer done()
 	var res *memsearch.Result
 	err := m.overViews(ctx, func(scopes []recall.Scope) (*memsearch.Result, error) {
 		e := recall.New(scopes, m.recallOptions())

@@ -112,6 +112,8 @@ func (m *Memory) write(ctx context.Context, scope string, fn func(*vault.Writer)
 	}
 	out := &Written{Memory: mem, Scope: s.name}
 	// The memory is safe: whatever the index does, the write has succeeded.
-	_, out.IndexErr = s.disk.Sync(context.WithoutCancel(ctx), index.SyncOptions{Wait: m.settings.LockWait})
+	ctx, enough := withPatience(context.WithoutCancel(ctx))
+	defer enough()
+	_, out.IndexErr = s.disk.Sync(ctx, index.SyncOptions{Wait: m.settings.LockWait})
 	return out, nil
 }
