@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/memsearch/memsearch/embed"
 )
@@ -64,17 +65,37 @@ func (m *Model) EmbedQuery(text string, df func(id int32) int, n int) []float32 
 	return m.queryTo(make([]float32, m.dims), text, df, n)
 }
 
+// queryK bounds what a repeated token of a query counts, as k3 does in BM25: all
+// its occurrences together less than queryK+1 times the first.
+const queryK = 2
+
+func docs(df func(id int32) int, id int32) int {
+	if df == nil {
+		return 0
+	}
+	return df(id)
+}
+
+// queryTo weighs tokens by rarity. An n-gram of an unknown word that no document
+// has is left out: it is spelling without meaning and near notes only by chance.
 func (m *Model) queryTo(dst []float32, text string, df func(id int32) int, n int) []float32 {
 	s := m.get()
 	defer m.put(s)
 	m.tokenize(s, text)
+	slices.Sort(s.ids) // the sum does not depend on their order
 	s.weight = s.weight[:0]
-	for _, id := range s.ids {
-		f := 0
-		if df != nil {
-			f = df(id)
+	for i := 0; i < len(s.ids); {
+		id, from := s.ids[i], i
+		for i < len(s.ids) && s.ids[i] == id {
+			i++
 		}
-		s.weight = append(s.weight, m.idf(id, f, n))
+		w := float32(0)
+		if f := docs(df, id); f > 0 || int(id) < m.tokens || df == nil {
+			w = m.idf(id, f, n) * (queryK + 1) / (queryK + float32(i-from))
+		}
+		for range i - from {
+			s.weight = append(s.weight, w)
+		}
 	}
 	m.sumRows(s, dst, s.ids, s.weight)
 	return dst

@@ -435,3 +435,17 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// n occurrences in the query count 3n/(2+n) times: 1.5 for two, under 3 for any.
+func TestRepeatedQueryWord(t *testing.T) {
+	r := memory(t, "osprey", "heron", "gull")
+	once, twice, often := search(t, r, "osprey"), search(t, r, "osprey osprey"), search(t, r, strings.Repeat("osprey ", 300))
+	for _, c := range []struct {
+		res  *lexical.Result
+		want float32
+	}{{twice, 1.5}, {often, 3 * 300. / 302}} {
+		if got := c.res.Score[0] / once.Score[0]; math.Abs(float64(got-c.want)) > 1e-5 {
+			t.Errorf("counts %v times, want %v", got, c.want)
+		}
+	}
+}

@@ -36,7 +36,7 @@ type Params struct {
 // and of memdaily_dev with noise from .715 to .733, and lowered none by .001.
 // Priors of 60 to 150 and of 10 to 30 are as good within noise.
 var DefaultParams = Params{
-	K1:       1,
+	K1:       1.1,
 	Prior:    100,
 	HanPrior: 20,
 	Mix:      .5,

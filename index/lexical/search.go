@@ -93,12 +93,24 @@ func (c *cursor) terms(ctx context.Context, terms []analysis.Term, res *Result) 
 				return 0, err
 			}
 			if st := res.Terms[i]; !(stop && !onlyStop) && (st.DF > 0 || !t.Optional) {
-				total += float64(t.Weight) * float64(t.Count) * st.IDF
+				total += repeated(t) * st.IDF
 			}
 		}
 	}
 	return total, nil
 }
+
+// repeated returns what the occurrences of t in the query count: the first in
+// full, all together no more than queryK+1 times as much. It is BM25's saturation
+// of query terms (Robertson et al. 1995, k3): filler repeated a hundred times must
+// not drown the one word that is asked for.
+func repeated(t analysis.Term) float64 {
+	n := float64(t.Count)
+	return float64(t.Weight) * (queryK + 1) * n / (queryK + n)
+}
+
+// queryK is k3 of BM25.
+const queryK = 2
 
 // cursor returns a clean cursor. One that a failed search left dirty is not put
 // back.
@@ -165,7 +177,7 @@ func (c *cursor) term(t analysis.Term) (TermStat, error) {
 		st.DF += 1 - int(c.whole[d])
 	}
 	st.IDF = idf(c.r.list.Stats.Docs, st.DF)
-	gain := float64(t.Weight) * float64(t.Count) * st.IDF
+	gain := repeated(t) * st.IDF
 	for _, d := range c.seen {
 		tf := float64(c.tf[d])
 		c.score[d] += gain * tf * (c.p.K1 + 1) / (c.p.K1 + tf)
@@ -195,7 +207,7 @@ func (c *cursor) stopWord(t analysis.Term) (TermStat, error) {
 	for _, d := range c.seen {
 		st.DF += 1 - int(c.whole[d])
 	}
-	gain := c.p.Stop * float64(t.Weight) * float64(t.Count) * idf(c.r.list.Stats.Docs, st.DF)
+	gain := c.p.Stop * repeated(t) * idf(c.r.list.Stats.Docs, st.DF)
 	for _, d := range c.seen {
 		if tf := float64(c.tf[d]); c.score[d] > 0 {
 			c.score[d] += gain * tf * (c.p.K1 + 1) / (c.p.K1 + tf)
