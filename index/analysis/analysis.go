@@ -8,7 +8,7 @@ package analysis
 
 // Version changes whenever the same text gives other terms: an index built with
 // another version must be rebuilt.
-const Version = 3
+const Version = 4
 
 // A Field is a part of a unit that is indexed on its own.
 type Field uint8

@@ -62,7 +62,13 @@ func (t *tokenizer) compound(text string, i int) int {
 	}
 	suffix := t.suffix(text[i:])
 	if len(t.pieces) == 1 && t.pieces[0].digits && sigil == "" {
-		t.addSpaced(text, start, i)
+		if start >= t.spacedEnd {
+			t.spacedNumber(text, start)
+		}
+		if start < t.spacedEnd {
+			t.numberGroup()
+			return i - start
+		}
 	}
 	t.identifier(sigil, suffix)
 	return i + len(suffix) - start

@@ -35,7 +35,8 @@ func (t *tokenizer) identifier(sigil, suffix string) {
 		}
 	}
 	hex := t.isHex()
-	name := token{kind: KindWhole, group: group, optional: group <= 0}
+	number := t.isNumber() // of which the joined form counts
+	name := token{kind: KindWhole, group: group, optional: group <= 0 || number}
 	if hex {
 		name.kind = KindHex
 	}
@@ -47,17 +48,17 @@ func (t *tokenizer) identifier(sigil, suffix string) {
 	switch {
 	case t.joins():
 		t.oneWord(0, n, token{optional: true})
-	case t.isNumber():
+	case number:
 		t.tmp = append(t.tmp[:0], wholeMark)
 		for _, p := range t.pieces {
 			t.tmp = append(t.tmp, t.buf[p.from:p.to]...)
 		}
-		t.emit(token{text: t.tmp, kind: KindHex, optional: true, group: max(group, 0)})
+		t.emit(token{text: t.tmp, kind: KindHex, group: max(group, 0)})
 		t.emit(token{text: t.tmp[1:], kind: KindPart, optional: true})
 	}
 	t.inner()
 	if !hex || n == 2 {
-		t.parts()
+		t.parts(number || t.isScattered())
 	}
 }
 
@@ -111,6 +112,12 @@ func (t *tokenizer) single() {
 		return
 	}
 	t.plain(w, 0)
+}
+
+// numberGroup emits one group of a number written in several.
+func (t *tokenizer) numberGroup() {
+	t.words++
+	t.emit(token{text: t.buf, kind: KindPart, weight: innerWeight, optional: true})
 }
 
 func isASCII(w []byte) bool {
@@ -304,6 +311,13 @@ func (t *tokenizer) isNumber() bool {
 	return size >= MinHex && size <= maxWord && !(n == 3 && size <= 8)
 }
 
+// isScattered reports whether the pieces are letters and digits in such turns that
+// they mean nothing apart: 1f4a9.
+func (t *tokenizer) isScattered() bool {
+	n := len(t.pieces)
+	return n >= 4 && t.pieces[n-1].to-t.pieces[0].from <= 2*n && !slices.ContainsFunc(t.pieces, func(p piece) bool { return p.sep != 0 })
+}
+
 // joins reports whether the identifier may as well be written as one word.
 func (t *tokenizer) joins() bool {
 	return !slices.ContainsFunc(t.pieces, func(p piece) bool { return p.digits || isStrong(p.sep) })
@@ -311,7 +325,7 @@ func (t *tokenizer) joins() bool {
 
 // parts emits the pieces as words. Those of natural compounds like self-care
 // count as other words do; those of long names share the weight of two.
-func (t *tokenizer) parts() {
+func (t *tokenizer) parts(optional bool) {
 	w := float32(0)
 	if n := len(t.pieces); n > 2 && !t.natural() {
 		w = 1.5 / float32(n)
@@ -320,7 +334,7 @@ func (t *tokenizer) parts() {
 	for i, p := range t.pieces {
 		t.tmp = append(t.tmp[:0], t.buf[p.from:min(p.to, p.from+maxWord)]...)
 		if p.digits {
-			t.emit(token{text: t.tmp, kind: KindPart, weight: w})
+			t.emit(token{text: t.tmp, kind: KindPart, weight: w, optional: optional})
 		} else if isStop(t.tmp) {
 			t.emit(token{text: t.stem(t.tmp), kind: KindStop, weight: w})
 		} else {

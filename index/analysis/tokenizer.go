@@ -31,14 +31,15 @@ type tokenizer struct {
 	pieces []piece
 	rest   []int // where buf goes on behind an apostrophe
 	subs   [][2]int
-	spaced spaced
+
+	spacedEnd int // where the number in groups at hand ends in the text
 }
 
 // run emits the terms of text.
 func (t *tokenizer) run(text string) {
 	text = normalize(Unescape(text))
 	t.groups, t.words, t.compounds = 0, 0, 0
-	t.spaced = spaced{digits: t.spaced.digits[:0]}
+	t.spacedEnd = 0
 	for i := 0; i < len(text); {
 		if isLetter(text[i]) {
 			if n := t.word(text[i:]); n > 0 {
@@ -51,7 +52,6 @@ func (t *tokenizer) run(text string) {
 		}
 		i += t.slow(text, i)
 	}
-	t.endSpaced()
 }
 
 // slow takes what begins at text[i] and is not a plain English word.
