@@ -11,10 +11,6 @@ type Key uint64
 // Size is the length of an encoded key in bytes.
 const Size = 8
 
-// Whole is the chunk number of the whole text of a unit that is also indexed in
-// pieces. Its pieces are chunks 1, 2, …; a unit without pieces is chunk 0 alone.
-const Whole = 0xffff
-
 // Make returns the key of a chunk. Chunk 0 stands for the unit.
 func Make(file uint32, unit, chunk uint16) Key {
 	return Key(file)<<32 | Key(unit)<<16 | Key(chunk)

@@ -70,7 +70,7 @@ func TestBackcompat(t *testing.T) {
 		}
 		for n, k := range table.keys {
 			if k.File() != 1 {
-				total.add(k, table.lens[n], 1)
+				total.add(table.lens[n], 1)
 			}
 		}
 		seg, err := openSegment(sampleDir, *s)

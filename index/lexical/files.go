@@ -38,10 +38,8 @@ type segInfo struct {
 	Docs    int    `json:"docs"`
 	Dead    int    `json:"dead"`
 	Deleted []byte `json:"deleted,omitempty"` // roaring bitmap of document numbers
-	Whole   []byte `json:"whole,omitempty"`   // of those whose chunk is key.Whole
 
 	deleted *roaring.Bitmap
-	whole   *roaring.Bitmap
 	table   *table // once it is needed
 }
 
@@ -61,15 +59,10 @@ func readList(dir string) (*list, error) {
 	}
 	for i := range l.Segments {
 		s := &l.Segments[i]
-		for _, b := range []struct {
-			raw []byte
-			to  **roaring.Bitmap
-		}{{s.Deleted, &s.deleted}, {s.Whole, &s.whole}} {
-			if len(b.raw) > 0 {
-				*b.to = roaring.New()
-				if err := (*b.to).UnmarshalBinary(b.raw); err != nil {
-					return nil, fmt.Errorf("%w: document numbers: %w", ErrCorrupt, err)
-				}
+		if len(s.Deleted) > 0 {
+			s.deleted = roaring.New()
+			if err := s.deleted.UnmarshalBinary(s.Deleted); err != nil {
+				return nil, fmt.Errorf("%w: document numbers: %w", ErrCorrupt, err)
 			}
 		}
 		if filepath.Base(s.Name) != s.Name || s.Docs < 0 || s.Dead < 0 || s.Dead > s.Docs {
@@ -83,21 +76,16 @@ func (l *list) write(dir string) error {
 	l.Version, l.Analysis = formatVersion, analysis.Version
 	for i := range l.Segments {
 		s := &l.Segments[i]
-		for _, b := range []struct {
-			from *roaring.Bitmap
-			raw  *[]byte
-		}{{s.deleted, &s.Deleted}, {s.whole, &s.Whole}} {
-			*b.raw = nil
-			if b.from == nil || b.from.IsEmpty() {
-				continue
-			}
-			b.from.RunOptimize()
-			raw, err := b.from.ToBytes()
-			if err != nil {
-				return fmt.Errorf("write document numbers: %w", err)
-			}
-			*b.raw = raw
+		s.Deleted = nil
+		if s.deleted == nil || s.deleted.IsEmpty() {
+			continue
 		}
+		s.deleted.RunOptimize()
+		raw, err := s.deleted.ToBytes()
+		if err != nil {
+			return fmt.Errorf("write document numbers: %w", err)
+		}
+		s.Deleted = raw
 	}
 	b, err := json.Marshal(l)
 	if err != nil {
@@ -121,20 +109,6 @@ const (
 	tableMagic = "msdocs1\n"
 	tableRow   = key.Size + 4*analysis.NumFields
 )
-
-// whole returns the numbers of the documents that are whole texts, or nil.
-func (t *table) whole() *roaring.Bitmap {
-	var b *roaring.Bitmap
-	for n, k := range t.keys {
-		if k.Chunk() == key.Whole {
-			if b == nil {
-				b = roaring.New()
-			}
-			b.Add(uint32(n))
-		}
-	}
-	return b
-}
 
 func (t *table) write(path string) error {
 	b := make([]byte, 0, len(tableMagic)+len(t.keys)*tableRow)

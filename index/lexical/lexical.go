@@ -33,35 +33,21 @@ type Doc struct {
 	Fields [analysis.NumFields]string
 }
 
-// Stats counts what is live in an index: units without pieces, and pieces. The
-// counts are exact: however an index came about, the same documents give the
-// same Stats.
+// Stats counts what is live in an index. The counts are exact: however an index
+// came about, the same documents give the same Stats.
 type Stats struct {
 	Docs int64                     `json:"docs"`
 	Has  [analysis.NumFields]int64 `json:"has"` // documents in which the field has terms
 	Len  [analysis.NumFields]int64 `json:"len"` // terms of the field over all documents
-
-	Whole WholeStats `json:"whole"`
 }
 
-// WholeStats counts the whole texts of units that are also indexed in pieces.
-type WholeStats struct {
-	Docs int64                     `json:"docs"`
-	Has  [analysis.NumFields]int64 `json:"has"`
-	Len  [analysis.NumFields]int64 `json:"len"`
-}
-
-// add counts n documents with this key and these field lengths; n may be -1.
-func (s *Stats) add(k key.Key, lens [analysis.NumFields]uint32, n int64) {
-	docs, has, sum := &s.Docs, &s.Has, &s.Len
-	if k.Chunk() == key.Whole {
-		docs, has, sum = &s.Whole.Docs, &s.Whole.Has, &s.Whole.Len
-	}
-	*docs += n
+// add counts n documents with these field lengths; n may be -1.
+func (s *Stats) add(lens [analysis.NumFields]uint32, n int64) {
+	s.Docs += n
 	for f, l := range lens {
 		if l > 0 {
-			has[f] += n
-			sum[f] += n * int64(l)
+			s.Has[f] += n
+			s.Len[f] += n * int64(l)
 		}
 	}
 }

@@ -186,29 +186,28 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// A unit with pieces scores half its whole text, half its best piece; the whole
-// text counts in neither df nor N.
-func TestWholeAndPieces(t *testing.T) {
+// A unit of several chunks scores as its best one; each counts in df and N.
+func TestBestChunk(t *testing.T) {
 	docs := []lexical.Doc{
-		body(key.Make(0, 0, key.Whole), "osprey heron heron"),
+		body(key.Make(0, 0, 0), "osprey heron heron"),
 		body(key.Make(0, 0, 1), "osprey"), body(key.Make(0, 0, 2), "heron heron"),
-		body(key.Make(1, 0, 0), "heron"),
+		body(key.Make(1, 0, 0), "heron heron"),
 	}
 	r, err := lexical.Memory(t.Context(), slices.Values(docs))
 	if err != nil {
 		t.Fatal(err)
 	}
 	bind(t, r, 2)
-	if st := r.Stats(); st.Docs != 3 || st.Whole.Docs != 1 || st.Len[analysis.FieldBody] != 4 || st.Whole.Len[analysis.FieldBody] != 3 {
+	if st := r.Stats(); st.Docs != 4 || st.Len[analysis.FieldBody] != 8 {
 		t.Errorf("stats %+v", st)
 	}
 	res := search(t, r, "osprey")
-	idf := math.Log(1 + (3-1+.5)/(1+.5))
+	idf := math.Log(1 + (4-2+.5)/(2+.5))
 	p := lexical.DefaultParams
-	score := func(tf float64) float64 { return idf * tf * (p.K1 + 1) / (p.K1 + tf) }
-	want := .5*score(1) + .5*score((100+4./3)/(100+1)) // the whole text has the mean length of whole texts
-	if res.Terms[0].DF != 1 || math.Abs(want-float64(res.Score[0])) > 1e-6 {
-		t.Errorf("df %d, score %v, want 1, %v", res.Terms[0].DF, res.Score[0], want)
+	tf := (100. + 2) / (100 + 1) // 8 terms in 4 documents; the chunk has one
+	want := idf * tf * (p.K1 + 1) / (p.K1 + tf)
+	if res.Terms[0].DF != 2 || math.Abs(want-float64(res.Score[0])) > 1e-6 || res.Score[1] != 0 {
+		t.Errorf("df %d, scores %v, want 2, %v and 0", res.Terms[0].DF, res.Score, want)
 	}
 }
 
@@ -235,11 +234,7 @@ func TestIncrementalIsRebuild(t *testing.T) {
 				model[f] = nil
 				chunks := rapid.IntRange(0, 2).Draw(rt, "chunks")
 				for c := range chunks {
-					k := key.Make(f, 0, uint16(c))
-					if chunks > 1 && c == 0 {
-						k = key.Make(f, 0, key.Whole)
-					}
-					d := body(k, strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 6).Draw(rt, "text"), " "))
+					d := body(key.Make(f, 0, uint16(c)), strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 6).Draw(rt, "text"), " "))
 					d.Fields[analysis.FieldTitle] = rapid.SampledFrom(words).Draw(rt, "title")
 					model[f] = append(model[f], d)
 				}

@@ -10,13 +10,12 @@ import "github.com/memsearch/memsearch/index/analysis"
 //	ideal    = 1e-6 + sum over terms t of w(t) * count(t) * idf(t) * (k1 + 1)
 //
 // df counts live documents that hold t in any field, N all of them, and avg(f)
-// is over those in which the field has terms. Whole texts of units that are also
-// indexed in pieces (chunk number key.Whole) are left out of df and N and have averages of
-// their own; such a unit scores Mix times its whole text and 1 - Mix times its
-// best piece. w is [analysis.Term.Weight]. A stop word counts Stop times that, and
-// only in documents that hold another term, is in neither ideal nor mass, and is
-// left out when it stands in a fifth of all documents; a query of nothing but
-// stop words takes them for words. Optional terms that no document holds are left out of the ideal.
+// is over those in which the field has terms. A unit of several chunks scores as
+// its best one. w is [analysis.Term.Weight]. A stop word counts Stop times that,
+// and only in documents that hold another term, is in neither ideal nor mass, and
+// is left out when it stands in a fifth of all documents; a query of nothing but
+// stop words takes them for words. Optional terms that no document holds are left
+// out of the ideal.
 //
 // The prior says how many terms a text must have for its length to matter. It is
 // BM25's b for fields of one average length, b = avg / (avg + prior), but what
@@ -25,7 +24,6 @@ type Params struct {
 	K1       float64
 	Prior    float64
 	HanPrior float64 // for queries with characters of scripts without spaces
-	Mix      float64
 	Stop     float64
 	Weight   [analysis.NumFields]float64
 }
@@ -39,7 +37,6 @@ var DefaultParams = Params{
 	K1:       1.1,
 	Prior:    100,
 	HanPrior: 20,
-	Mix:      .5,
 	Stop:     .1,
 	Weight:   [analysis.NumFields]float64{2, 1, 1, 1, 1, 1},
 }

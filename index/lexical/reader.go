@@ -24,7 +24,6 @@ type Reader struct {
 	list  *list
 	segs  []*readSegment
 	docs  int      // document numbers in use, dead ones too
-	whole []uint32 // document numbers of whole texts, ascending
 	units []uint32 // by document number
 	n     int      // units
 	pool  sync.Pool
@@ -86,10 +85,10 @@ func Memory(ctx context.Context, docs iter.Seq[Doc]) (*Reader, error) {
 			return err
 		}
 		t := b.table()
-		for i, k := range t.keys {
-			r.list.Stats.add(k, t.lens[i], 1)
+		for _, lens := range t.lens {
+			r.list.Stats.add(lens, 1)
 		}
-		s := segInfo{Docs: len(t.keys), table: t, whole: t.whole()}
+		s := segInfo{Docs: len(t.keys), table: t}
 		r.list.Segments = append(r.list.Segments, s)
 		r.add(seg, s)
 		b = newBatch()
@@ -116,11 +115,6 @@ func Memory(ctx context.Context, docs iter.Seq[Doc]) (*Reader, error) {
 
 func (r *Reader) add(seg segment.Segment, s segInfo) {
 	r.segs = append(r.segs, &readSegment{Segment: seg, base: uint32(r.docs), deleted: s.deleted})
-	if s.whole != nil {
-		for it := s.whole.Iterator(); it.HasNext(); {
-			r.whole = append(r.whole, uint32(r.docs)+it.Next())
-		}
-	}
 	r.docs += s.Docs
 }
 

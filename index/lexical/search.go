@@ -25,10 +25,9 @@ type cursor struct {
 	list   segment.PostingsList
 	it     segment.PostingsIterator
 	prior  float64
-	norm   [2][analysis.NumFields]float64 // prior + average length; of documents, of whole texts
-	whole  []uint8                        // 1: the document is a whole text
-	tf     []float32                      // of the term at hand
-	seen   []uint32                       // documents that hold it
+	norm   [analysis.NumFields]float64 // prior + average length
+	tf     []float32                   // of the term at hand
+	seen   []uint32                    // documents that hold it
 	score  []float64
 	mass   []float64
 	groups map[int]bool // identifiers that were found
@@ -118,10 +117,7 @@ func (r *Reader) cursor(p *Params, han bool) *cursor {
 	c, _ := r.pool.Get().(*cursor)
 	if c == nil {
 		c = &cursor{r: r, dicts: make([][analysis.NumFields]segment.TermDictionary, len(r.segs)),
-			whole: make([]uint8, r.docs), tf: make([]float32, r.docs), score: make([]float64, r.docs), mass: make([]float64, r.docs), groups: map[int]bool{}}
-		for _, d := range r.whole {
-			c.whole[d] = 1
-		}
+			tf: make([]float32, r.docs), score: make([]float64, r.docs), mass: make([]float64, r.docs), groups: map[int]bool{}}
 	}
 	c.p = p
 	clear(c.groups)
@@ -132,8 +128,7 @@ func (r *Reader) cursor(p *Params, han bool) *cursor {
 	}
 	st := &r.list.Stats
 	for f := range fieldNames {
-		c.norm[0][f] = c.prior + mean(st.Len[f], st.Has[f])
-		c.norm[1][f] = c.prior + mean(st.Whole.Len[f], st.Whole.Has[f])
+		c.norm[f] = c.prior + mean(st.Len[f], st.Has[f])
 	}
 	return c
 }
@@ -173,9 +168,7 @@ func (c *cursor) term(t analysis.Term) (TermStat, error) {
 			st.Fuzzy = append(st.Fuzzy, v.text)
 		}
 	}
-	for _, d := range c.seen {
-		st.DF += 1 - int(c.whole[d])
-	}
+	st.DF = len(c.seen)
 	st.IDF = idf(c.r.list.Stats.Docs, st.DF)
 	gain := repeated(t) * st.IDF
 	for _, d := range c.seen {
@@ -204,9 +197,7 @@ func (c *cursor) stopWord(t analysis.Term) (TermStat, error) {
 	if err := c.postings([]variant{{t.Text, 1}}); err != nil {
 		return st, err
 	}
-	for _, d := range c.seen {
-		st.DF += 1 - int(c.whole[d])
-	}
+	st.DF = len(c.seen)
 	gain := c.p.Stop * repeated(t) * idf(c.r.list.Stats.Docs, st.DF)
 	for _, d := range c.seen {
 		if tf := float64(c.tf[d]); c.score[d] > 0 {
@@ -298,7 +289,7 @@ func (c *cursor) field(i int, s *readSegment, f int, v variant) error {
 		if c.tf[n] == 0 {
 			c.seen = append(c.seen, n)
 		}
-		c.tf[n] += float32(w * float64(z.Frequency()) * c.norm[c.whole[n]][f] / (c.prior + float64(z.NormUint64())))
+		c.tf[n] += float32(w * float64(z.Frequency()) * c.norm[f] / (c.prior + float64(z.NormUint64())))
 	}
 }
 
@@ -314,11 +305,10 @@ func (c *cursor) dict(i, f int) (segment.TermDictionary, error) {
 	return d, nil
 }
 
-// collect keeps the best document of every unit, mixes whole texts in, and cleans
-// the arrays.
+// collect keeps the best document of every unit and cleans the arrays.
 func (c *cursor) collect(res *Result, total float64) {
 	for d, s := range c.score {
-		if s == 0 || c.whole[d] != 0 {
+		if s == 0 {
 			continue
 		}
 		u := c.r.units[d]
@@ -327,14 +317,5 @@ func (c *cursor) collect(res *Result, total float64) {
 			res.Score[u], res.Mass[u] = score, mass
 		}
 		c.score[d], c.mass[d] = 0, 0
-	}
-	mix := float32(c.p.Mix)
-	for _, d := range c.r.whole {
-		if s := c.score[d]; s > 0 {
-			u := c.r.units[d]
-			res.Score[u] += mix * (float32(s) - res.Score[u])
-			res.Mass[u] += mix * (float32(c.mass[d]/total) - res.Mass[u])
-			c.score[d], c.mass[d] = 0, 0
-		}
 	}
 }

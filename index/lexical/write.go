@@ -76,7 +76,7 @@ func (w *writer) carry(drop func(file uint32) bool) error {
 		for n, k := range t.keys {
 			if drop(k.File()) && s.deleted.CheckedAdd(uint32(n)) {
 				s.Dead++
-				l.Stats.add(k, t.lens[n], -1)
+				l.Stats.add(t.lens[n], -1)
 			}
 		}
 	}
@@ -110,8 +110,8 @@ func (w *writer) flush(b *batch) error {
 		return err
 	}
 	t := b.table()
-	for i, k := range t.keys {
-		w.list.Stats.add(k, t.lens[i], 1)
+	for _, lens := range t.lens {
+		w.list.Stats.add(lens, 1)
 	}
 	return w.add(t, func(path string) error {
 		return seg.(segment.UnpersistedSegment).Persist(path)
@@ -120,7 +120,7 @@ func (w *writer) flush(b *batch) error {
 
 // add puts a segment with these documents into the folder.
 func (w *writer) add(t *table, persist func(path string) error) error {
-	s := segInfo{Name: fmt.Sprintf("%08d", w.list.Next), Docs: len(t.keys), table: t, whole: t.whole()}
+	s := segInfo{Name: fmt.Sprintf("%08d", w.list.Next), Docs: len(t.keys), table: t}
 	w.list.Next++
 	if err := persist(zapPath(w.dir, s.Name)); err != nil {
 		return fmt.Errorf("write segment: %w", err)
