@@ -251,7 +251,8 @@ func (p *parser) hanAgo(i int) (point, int) {
 	if p.oneOf(next, "以之") {
 		next++
 	}
-	if p.oneOf(next, "后") && !p.oneOf(next+1, "面续来果方勤排悔") && !q.half && !q.few && u != unitHour && q.n <= maxAhead {
+	if p.oneOf(next, "后") && p.opensClause(i) && !p.done(next+1) && !p.oneOf(next+1, "面续来果方勤排悔") && !p.hasDayOfMonth(i, next) &&
+		!q.half && !q.few && u != unitHour && q.n <= maxAhead {
 		return point{fixed: countBack(p.today, -q.n, u)}, next + 1
 	}
 	if !p.oneOf(next, "前") || p.oneOf(next+1, "后") || u == unitYear && q.n >= minYear {
@@ -274,6 +275,27 @@ func (p *parser) hanAgo(i int) (point, int) {
 		return point{}, 0
 	}
 	return point{fixed: pd}, next
+}
+
+// opensClause reports whether a clause begins at token i, or nothing but a word
+// for a place in time stands before it: what follows counts from today, and not
+// from what was told before.
+func (p *parser) opensClause(i int) bool {
+	if p.oneOf(i-1, "在从到等") {
+		i--
+	}
+	return p.toks[i-1].kind == kindBreak || p.toks[i-1].kind == kindMark && p.toks[i-1].val != '，' && p.toks[i-1].val != '。'
+}
+
+// hasDayOfMonth reports whether 日 stands in tokens [i, next): 5日后 is after the
+// 5th.
+func (p *parser) hasDayOfMonth(i, next int) bool {
+	for ; i < next; i++ {
+		if p.oneOf(i, "日") {
+			return true
+		}
+	}
+	return false
 }
 
 // hanTrailing reads 过去三天, 最近一周, 近两个月, 这几天, 前几天.

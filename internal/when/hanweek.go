@@ -37,7 +37,7 @@ func (p *parser) hanWeek(i int) (point, int) {
 		if p.numeral(i-1) || p.oneOf(i-1, "每各逢第几半整全首两四个数") && p.glued(i) {
 			return point{}, 0
 		}
-		if p.has(i, "周", "末") && p.done(i+2) {
+		if p.has(i, "周", "末") && !p.oneOf(i+2, "了过") && p.done(i+2) {
 			return point{fixed: p.weekend()}, i + 2
 		}
 		day, next := p.hanWeekday(i)
@@ -70,9 +70,9 @@ const longClause = 24
 func (p *parser) done(i int) bool {
 	for last := min(i+longClause, p.end()); i < last && p.toks[i].kind != kindBreak; i++ {
 		switch {
-		case p.oneOf(i, "了过") && !p.oneOf(i-1, "为除不经通") && !p.oneOf(i+1, "解程期敏去"):
+		case p.oneOf(i, "了过") && !p.oneOf(i-1, "为除不经通") && !p.oneOf(i+1, "解程期敏去来"):
 			return true
-		case p.mark(i, '，'), p.mark(i, '。'), p.mark(i, ','):
+		case p.oneOf(i, "太快"), p.mark(i, '，'), p.mark(i, '。'), p.mark(i, ','):
 			return false
 		}
 	}

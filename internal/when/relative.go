@@ -145,6 +145,9 @@ func (p *parser) ahead(i int) (point, int) {
 	}
 	k := p.toks[next].kw
 	u := unit(k.value())
+	if after := p.toks[next+1]; after.kind == kindWord && after.kw == 0 {
+		return point{}, 0 // in 5 year age bands
+	}
 	if k.class() != classUnit || u == unitHour || u == unitNight || u == unitWeekend || q.n > maxAhead || p.toks[next+1].kw == otherOf || p.glued(next+1) && (p.mark(next+1, '\'') || p.mark(next+1, '’')) {
 		return point{}, 0
 	}
