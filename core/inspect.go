@@ -273,8 +273,14 @@ func (m *Memory) each(ctx context.Context, fn func(*scope, *index.Snapshot) erro
 // current returns a view that is up to the files as far as they can be indexed.
 func (s *scope) current(ctx context.Context) (*view, error) {
 	if s.standIn() == nil {
-		if _, err := s.disk.Sync(ctx, index.SyncOptions{Wait: s.core.settings.LockWait}); err != nil && ctx.Err() != nil {
+		_, err := s.disk.Sync(ctx, index.SyncOptions{Wait: s.core.settings.LockWait})
+		if err != nil && ctx.Err() != nil {
 			return nil, err
+		}
+		if cannotFollow(err) {
+			if _, err := s.standBy(ctx, err); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return s.open(ctx)

@@ -111,13 +111,14 @@ func (m *Memory) annotate(res *memsearch.Result, views []*view, fresh []freshnes
 	}
 	res.Zone = m.settings.Zone.String()
 	for i, s := range m.scopes {
-		note(res, s.name, fresh[i].reasons)
+		note(res, s.name, fresh[i].blind, true)
 		res.Stale += fresh[i].stale
 		if views[i] != nil {
-			note(res, s.name, views[i].reasons)
+			note(res, s.name, views[i].reasons, false)
+			note(res, s.name, views[i].blind, true)
 		}
 		if errs[i] != nil {
-			note(res, s.name, []string{fmt.Sprintf("cannot be searched: %v", errs[i])})
+			note(res, s.name, []string{fmt.Sprintf("cannot be searched: %v", errs[i])}, true)
 			if len(m.scopes) == 1 {
 				res.Status = memsearch.StateUnavailable
 			}
@@ -170,12 +171,14 @@ func (m *Memory) recallOptions() *recall.Options {
 	return o
 }
 
-// note adds reasons to a result and makes it degraded.
-func note(res *memsearch.Result, scope string, reasons []string) {
+// note adds reasons to a result and makes it degraded. An empty answer stays empty
+// unless the reasons are blind: something that was not looked at may be what was
+// asked for.
+func note(res *memsearch.Result, scope string, reasons []string, blind bool) {
 	for _, r := range reasons {
 		res.Reasons = append(res.Reasons, scope+": "+r)
 	}
-	if len(reasons) > 0 && res.Status == memsearch.StateOK {
+	if len(reasons) > 0 && (res.Status == memsearch.StateOK || blind && res.Status == memsearch.StateEmpty) {
 		res.Status = memsearch.StateDegraded
 	}
 }

@@ -23,6 +23,8 @@ type scope struct {
 	watch *watcher       // nil: every recall walks the vault
 	core  *shared
 
+	unread unread
+
 	mu     sync.Mutex
 	memory *index.Index // stands in when the index directory cannot be used
 }
@@ -93,6 +95,7 @@ func (s source) Walk(ctx context.Context) ([]vault.Entry, []vault.Skip, error) {
 type view struct {
 	snap    *index.Snapshot
 	reasons []string
+	blind   []string // reasons why something that is there is not in it
 }
 
 // open returns a snapshot that can be searched now: the published generation,
@@ -118,12 +121,27 @@ func (s *scope) open(ctx context.Context) (*view, error) {
 	if ctx.Err() != nil {
 		return nil, serr
 	}
-	s.core.log.WarnContext(ctx, "index cannot be written, answering from memory", "scope", s.name, "err", serr)
+	mem, err := s.standBy(ctx, serr)
+	if err != nil {
+		return nil, err
+	}
+	return s.openMemory(ctx, mem, serr)
+}
+
+// standBy makes an index in memory stand in for the one on the disk.
+func (s *scope) standBy(ctx context.Context, why error) (*index.Index, error) {
+	s.core.log.WarnContext(ctx, "index cannot be written, answering from memory", "scope", s.name, "err", why)
 	mem, err := index.Open("", source{s.vault}, s.options(true))
 	if err != nil {
-		return nil, errors.Join(serr, err)
+		return nil, errors.Join(why, err)
 	}
-	return s.openMemory(ctx, s.keep(mem), serr)
+	return s.keep(mem), nil
+}
+
+// cannotFollow reports whether the index on the disk stays behind the files
+// however often a sync is tried.
+func cannotFollow(err error) bool {
+	return errors.Is(err, index.ErrReadOnly) || errors.Is(err, index.ErrFull)
 }
 
 func (s *scope) standIn() *index.Index {
@@ -143,7 +161,8 @@ func (s *scope) keep(mem *index.Index) *index.Index {
 }
 
 func (s *scope) openMemory(ctx context.Context, mem *index.Index, why error) (*view, error) {
-	if _, err := mem.Sync(ctx, index.SyncOptions{}); err != nil {
+	r, err := mem.Sync(ctx, index.SyncOptions{})
+	if err != nil {
 		return nil, errors.Join(why, err)
 	}
 	snap, err := mem.Snapshot(ctx)
@@ -154,24 +173,27 @@ func (s *scope) openMemory(ctx context.Context, mem *index.Index, why error) (*v
 	if why != nil {
 		note = fmt.Sprintf("%s (%v)", note, why)
 	}
-	return &view{snap: snap, reasons: []string{note}}, nil
+	return &view{snap: snap, reasons: []string{note}, blind: s.unread.note(r.Skips)}, nil
 }
 
 // A freshness says what a look at the files of a scope found.
 type freshness struct {
-	published bool // a new generation is there
+	published bool // a new generation is there, or an index in memory
 	stale     int
-	reasons   []string
+	blind     []string // reasons why something that is there is not in the index
 }
 
 // refresh brings the index up to its files when few differ. It never fails: what
 // it could not do is in the reasons.
 func (s *scope) refresh(ctx context.Context, w *index.Walk) freshness {
-	if s.standIn() != nil || s.watch != nil && s.watch.quiet(s.core.now()) {
+	if s.standIn() != nil {
 		return freshness{}
 	}
-	f := s.catchUp(ctx, w)
-	if s.watch != nil && (f.stale > 0 || len(f.reasons) > 0) {
+	if s.watch != nil && s.watch.quiet(s.core.now()) {
+		return freshness{blind: s.unread.reasons()}
+	}
+	f, again := s.catchUp(ctx, w)
+	if s.watch != nil && again {
 		s.watch.changed()
 	}
 	return f
@@ -190,27 +212,39 @@ func (s *scope) budgeted(ctx context.Context) context.Context {
 	return context.WithValue(ctx, walkBudget{}, s.core.settings.SyncBudget)
 }
 
-// catchUp syncs a few changed files.
-func (s *scope) catchUp(ctx context.Context, w *index.Walk) freshness {
-	ctx = s.budgeted(ctx)
-	r, err := s.disk.Sync(ctx, index.SyncOptions{MaxFiles: s.core.settings.SyncFiles, Walk: w})
+// catchUp syncs a few changed files. The next call must try again when something
+// but unreadable files kept it from the end.
+func (s *scope) catchUp(ctx context.Context, w *index.Walk) (_ freshness, again bool) {
+	limited := s.budgeted(ctx)
+	r, err := s.disk.Sync(limited, index.SyncOptions{MaxFiles: s.core.settings.SyncFiles, Walk: w})
 	switch {
 	case err == nil:
 		f := freshness{published: r.Published, stale: r.Stale}
 		if r.Stale > 0 {
-			f.reasons = append(f.reasons, fmt.Sprintf("%d files changed since they were indexed; run memsearch index", r.Stale))
+			f.blind = append(f.blind, fmt.Sprintf("%d files changed since they were indexed; run memsearch index", r.Stale))
 		}
 		if r.EmbedErr != nil {
-			f.reasons = append(f.reasons, fmt.Sprintf("%d units have no vector yet: %v", r.Missing, r.EmbedErr))
+			f.blind = append(f.blind, fmt.Sprintf("%d units have no vector yet: %v", r.Missing, r.EmbedErr))
 		}
-		return f
+		again = len(f.blind) > 0
+		f.blind = append(f.blind, s.unread.note(r.Skips)...)
+		return f, again
 	case ctx.Err() != nil:
-		return freshness{}
+		return freshness{}, true
 	case errors.Is(err, errWalk):
-		return freshness{reasons: []string{fmt.Sprintf("%v (more than %s); some answers may be old", errWalk, s.core.settings.SyncBudget)}}
+		return behind("%v (more than %s); some answers may be old", errWalk, s.core.settings.SyncBudget), true
 	case errors.Is(err, index.ErrBusy):
-		return freshness{reasons: []string{"another process is indexing; changes since its last state are not in the answer"}}
+		return behind("another process is indexing; changes since its last state are not in the answer"), true
+	case cannotFollow(err):
+		if _, merr := s.standBy(ctx, err); merr == nil {
+			return freshness{published: true}, true
+		}
 	}
 	s.core.log.WarnContext(ctx, "index not brought up to date", "scope", s.name, "err", err)
-	return freshness{reasons: []string{fmt.Sprintf("the index could not be brought up to date: %v", err)}}
+	return behind("the index could not be brought up to date: %v", err), true
+}
+
+// behind is the freshness of an index that could not follow the files.
+func behind(format string, a ...any) freshness {
+	return freshness{blind: []string{fmt.Sprintf(format, a...)}}
 }
