@@ -444,3 +444,23 @@ func TestRepeatedQueryWord(t *testing.T) {
 		}
 	}
 }
+
+// A text counts as at most ten times as long as the average, here 81/21 words, so
+// that the one fact in a long page among short notes keeps its share.
+func TestGiantText(t *testing.T) {
+	texts := []string{strings.Repeat("filler ", 60) + "osprey"}
+	for range 20 {
+		texts = append(texts, "heron")
+	}
+	p := &lexical.Params{K1: 1, Prior: 2}
+	p.Weight[analysis.FieldBody] = 1
+	res, err := memory(t, texts...).Search(t.Context(), "osprey", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	avg := (61. + 20) / 21
+	tf := (2 + avg) / (2 + 10*avg)
+	if got, want := float64(res.Score[0])/res.Ideal, tf/(1+tf); math.Abs(got-want) > 1e-4 {
+		t.Errorf("share of a perfect match is %v, want %v", got, want)
+	}
+}

@@ -108,6 +108,11 @@ func repeated(t analysis.Term) float64 {
 	return float64(t.Weight) * (queryK + 1) * n / (queryK + n)
 }
 
+// maxLength is how many times the average a text counts as long at most. Without it
+// the one fact in a page among thousands of short notes weighs less than the noise
+// of vectors. No text of the development sets is as long.
+const maxLength = 10
+
 // queryK is k3 of BM25.
 const queryK = 2
 
@@ -289,7 +294,7 @@ func (c *cursor) field(i int, s *readSegment, f int, v variant) error {
 		if c.tf[n] == 0 {
 			c.seen = append(c.seen, n)
 		}
-		c.tf[n] += float32(w * float64(z.Frequency()) * c.norm[f] / (c.prior + float64(z.NormUint64())))
+		c.tf[n] += float32(w * float64(z.Frequency()) * c.norm[f] / (c.prior + min(float64(z.NormUint64()), maxLength*(c.norm[f]-c.prior))))
 	}
 }
 
