@@ -95,7 +95,7 @@ func (s *scope) examine(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	if stale {
-		add("MEMORY.md", "catalog", "the catalog block does not say what the files say", 0, true)
+		add(memfile.CatalogName, "catalog", "the catalog block does not say what the files say", 0, true)
 	}
 	more, err := s.examineIndex(ctx)
 	out = append(out, more...)

@@ -30,6 +30,10 @@ type watcher struct {
 
 // newWatcher watches every folder below dir that a walk would enter.
 func newWatcher(dir string, log *slog.Logger) (*watcher, error) {
+	dir, err := filepath.EvalSymlinks(dir) // a walk does not follow a link it begins at
+	if err != nil {
+		return nil, err
+	}
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err

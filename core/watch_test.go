@@ -13,7 +13,18 @@ import (
 // reports: new files, files of new folders, edits and removals. Its clock stands
 // still, so that no walk happens by the passing of time.
 func TestWatch(t *testing.T) {
-	dir := folder(t, birds)
+	t.Run("folder", func(t *testing.T) { testWatch(t, folder(t, birds)) })
+	t.Run("link to a folder", func(t *testing.T) {
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(folder(t, birds), link); err != nil {
+			t.Fatal(err)
+		}
+		testWatch(t, link)
+	})
+}
+
+func testWatch(t *testing.T, dir string) {
+	t.Helper()
 	m := open(t, &core.Options{Watch: true}, core.Scope{Name: "user", Dir: dir})
 	finds := func(query, path string, want bool) {
 		t.Helper()
