@@ -25,6 +25,9 @@ var (
 	// ErrNotFound is wrapped when no memory has the id.
 	ErrNotFound = errors.New("no such memory")
 
+	// ErrNoScope is wrapped when no scope was opened under the name.
+	ErrNoScope = errors.New("no such scope")
+
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("memory is closed")
 )
@@ -48,7 +51,8 @@ type Scope struct {
 	ReadOnly bool   // nothing is written to Dir
 }
 
-// A Caller says who calls. The zero Caller is the main agent.
+// A Caller says who calls. The zero Caller is the main agent, which reads; to write,
+// set Options.Caller or use [Memory.As] with the role [memsearch.RoleJob].
 type Caller struct {
 	Role memsearch.Role
 }
@@ -211,7 +215,7 @@ func (s *shared) scope(name string) (*scope, error) {
 			return sc, nil
 		}
 	}
-	return nil, fmt.Errorf("scope %q: %w", name, ErrNotFound)
+	return nil, fmt.Errorf("scope %q: %w", name, ErrNoScope)
 }
 
 // mayRead refuses callers that must not see memories.
@@ -230,7 +234,7 @@ func (m *Memory) mayWrite() error {
 		if role == "" {
 			role = memsearch.RoleMain
 		}
-		return fmt.Errorf("write as %s: %w", role, ErrRole)
+		return fmt.Errorf("write as %s, not as %s: %w", role, memsearch.RoleJob, ErrRole)
 	}
 	return nil
 }

@@ -217,7 +217,7 @@ func TestScopes(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(a, "MEMORY.md")); err == nil {
 		t.Error("a write to one scope touched another")
 	}
-	if _, err := both.Remember(t.Context(), "nobody", n); !errors.Is(err, core.ErrNotFound) {
+	if _, err := both.Remember(t.Context(), "nobody", n); !errors.Is(err, core.ErrNoScope) {
 		t.Errorf("Remember into an unknown scope: %v", err)
 	}
 	for _, list := range [][]core.Scope{nil, {{Dir: a}}, {{Name: "x", Dir: a}, {Name: "x", Dir: b}}, {{Name: "x", Dir: filepath.Join(a, "none")}}} {

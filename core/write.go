@@ -10,8 +10,17 @@ import (
 	"github.com/memsearch/memsearch/internal/vault"
 )
 
-// A NewMemory is what [Memory.Remember] makes a file of: front matter, a name
-// for the file and the body.
+// A NewMemory is what [Memory.Remember] makes a file of. Its fields are
+//
+//	Memory           memsearch.Memory // front matter; id, status and times are filled in
+//	Name             string           // opens the file name; if empty, the kind, else "note"
+//	Body             string
+//	Pinned, Packable *bool            // if non-nil, override what the kind implies
+//	Again            bool             // lets a text come back that was forgotten
+//
+// The guard wants a category, a summary ([Summarise] makes one of the body) and
+// Source.Trust. What the user did not say (any trust but [memsearch.TrustUser])
+// becomes active only with Source.ConfirmedBy; without it, make it a candidate.
 type NewMemory = vault.NewMemory
 
 // A RefusedError says that the guard stopped a write and that the disk is as it
@@ -28,7 +37,7 @@ type Written struct {
 
 // Remember writes a new memory into the named scope (the first for ""), marks what
 // it supersedes, refreshes the catalog and indexes it. The error is a
-// [*RefusedError] when the guard stopped it.
+// [*RefusedError] when the guard stopped it, and ErrRole for any caller but a job.
 func (m *Memory) Remember(ctx context.Context, scope string, n NewMemory) (*Written, error) {
 	return m.write(ctx, scope, func(w *vault.Writer) (memsearch.Memory, error) { return w.Create(ctx, n) })
 }

@@ -3,8 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/memsearch/memsearch/core/config"
 )
 
 func (a *app) configCmd() *cobra.Command {
@@ -13,7 +17,11 @@ func (a *app) configCmd() *cobra.Command {
 		Short: "Show the effective settings and where each came from",
 		Long: `Settings come from memsearch.yaml in the user's configuration folder, then from
 the one in the vault, then from MEMSEARCH_<NAME> in the environment (dots become
-underscores), then from flags. An unknown key is an error.
+underscores), then from flags; what comes later wins. An unknown key in a file is
+an error. Of several vaults the first has the say, but for each one's index_dir.
+
+Settings:
+` + settingsHelp() + `
 
 Exit codes: 0 ok, 1 a setting that is unknown or wrong, 2 usage.`,
 		Args: args(0, 0),
@@ -24,9 +32,31 @@ Exit codes: 0 ok, 1 a setting that is unknown or wrong, 2 usage.`,
 			}
 			return a.print(map[string]any{"settings": cfg.Entries()}, func(w io.Writer) {
 				for _, e := range cfg.Entries() {
-					fmt.Fprintf(w, "%-28s %-26s %s\n%-28s   %s\n", e.Key, fmt.Sprint(e.Value), e.Source, "", e.Help)
+					fmt.Fprintf(w, "%-30s %-26s %s\n%-30s   %s\n", e.Key, plain(e.Value), e.Source, "", e.Help)
 				}
 			})
 		},
 	}
+}
+
+// settingsHelp has a line for each setting, also when a file of settings is
+// broken.
+func settingsHelp() string {
+	cfg, err := config.Load(config.Options{})
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, e := range cfg.Entries() {
+		fmt.Fprintf(&b, "  %-30s %s\n", e.Key, e.Help)
+	}
+	return b.String()
+}
+
+// plain writes a value as a file of settings would have it.
+func plain(v any) string {
+	if f, ok := v.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
 }

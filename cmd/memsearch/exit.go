@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/core/config"
+	"github.com/memsearch/memsearch/embed/openai"
 	"github.com/memsearch/memsearch/index"
 	"github.com/memsearch/memsearch/internal/vault"
 )
@@ -23,6 +25,9 @@ const (
 	exitUnavailable = 6
 	exitInterrupted = 130
 )
+
+// settingsHint goes with a setting that is unknown or wrong.
+const settingsHint = "memsearch config --help lists every setting"
 
 var errInterrupted = errors.New("interrupted")
 
@@ -71,7 +76,15 @@ func classify(err error) *exitErr {
 	_, unknown := errors.AsType[*config.UnknownKeyError](err)
 	switch {
 	case unknown:
-		e.hint = "memsearch config lists every setting"
+		e.hint = settingsHint
+	case errors.Is(err, core.ErrNoScope):
+		e.hint = "--scope takes the NAME of a --vault NAME=DIR"
+	case errors.Is(err, core.ErrNotFound):
+		e.hint = "memsearch list shows every memory with its id"
+	case errors.Is(err, openai.ErrNoKey):
+		e.hint = "set that variable; api_key_env names another one, or none for a server without keys"
+	case errors.Is(err, openai.ErrNoDims):
+		e.hint = "set dims in memsearch.yaml to the length of the model's vectors"
 	case errors.Is(err, context.Canceled):
 		e.code, e.err = exitInterrupted, errInterrupted
 	case errors.Is(err, index.ErrBusy), errors.Is(err, vault.ErrBusy):
@@ -81,7 +94,7 @@ func classify(err error) *exitErr {
 	case errors.Is(err, index.ErrFull), errors.Is(err, syscall.ENOSPC):
 		e.hint = "free some space, or put the index elsewhere with --index-dir"
 	case errors.Is(err, fs.ErrNotExist):
-		e.hint = "check the path; --vault DIR names the folder of Markdown files"
+		e.hint = "check the path"
 	}
 	return e
 }

@@ -52,7 +52,10 @@ func printSync(w io.Writer, r core.SyncReport) {
 		fmt.Fprint(w, "; nothing changed")
 	}
 	fmt.Fprintln(w)
-	if r.EmbedError != "" {
+	switch {
+	case r.EmbedError != "":
 		fmt.Fprintf(w, "  %d units have no vector: %s\n", r.Missing, r.EmbedError)
+	case r.Missing > 0:
+		fmt.Fprintf(w, "  %d units still have no vector: the model did not answer\n", r.Missing)
 	}
 }

@@ -75,12 +75,17 @@ func values[T ~string](flag string, given []string, known []T) ([]T, error) {
 	return out, nil
 }
 
+// printItems prints memories, under the names of their vaults if there are several.
 func printItems(w io.Writer, items []core.Item) {
 	width := 2
 	for _, it := range items {
 		width = max(width, len(it.ID))
 	}
-	for _, it := range items {
+	several := len(items) > 0 && items[0].Scope != items[len(items)-1].Scope
+	for i, it := range items {
+		if several && (i == 0 || it.Scope != items[i-1].Scope) {
+			fmt.Fprintf(w, "%s:\n", printable(it.Scope))
+		}
 		mark := " "
 		if it.Current {
 			mark = "*"

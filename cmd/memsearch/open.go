@@ -43,7 +43,7 @@ func (a *app) open(ctx context.Context) (*core.Memory, *config.Config, error) {
 		}
 		cfg, err := a.settings(p.dir)
 		if err != nil {
-			return nil, nil, &exitErr{code: exitFailure, err: err, hint: "memsearch config lists every setting"}
+			return nil, nil, &exitErr{code: exitFailure, err: err, hint: settingsHint}
 		}
 		if first == nil {
 			first = cfg

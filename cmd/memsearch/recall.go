@@ -53,7 +53,7 @@ func (a *app) recallCmd() *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.IntVarP(&f.k, "k", "k", 0, "most memories to return (default 8)")
+	fl.IntVarP(&f.k, "k", "k", 0, "most memories to return, each with up to three units (default 8)")
 	fl.IntVar(&f.budget, "budget", 0, "tokens the context may take (default 2000)")
 	fl.StringVar(&f.now, "now", "", "the moment of the question (default: the clock)")
 	fl.StringVar(&f.asOf, "as-of", "", "ask what held at this time")

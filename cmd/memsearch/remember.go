@@ -202,6 +202,8 @@ process is writing.`,
 		},
 	}
 	f.add(c)
+	c.Flags().Lookup("category").Usage = "user, feedback, project or reference (default: that of ID, or what --kind suggests)"
+	c.Flags().Lookup("kind").Usage += " (default: that of ID, unless --category is given)"
 	return c
 }
 

@@ -62,7 +62,7 @@ func (a *app) root() *cobra.Command {
 		return usage(fmt.Sprintf("%s --help", c.CommandPath()), "%w", err)
 	})
 	f := root.PersistentFlags()
-	f.StringArrayVar(&a.vaults, "vault", nil, "folder of Markdown files, or NAME=DIR; repeat to search several, best known first (default $MEMSEARCH_VAULT, ./memory, ~/.memsearch/memory)")
+	f.StringArrayVar(&a.vaults, "vault", nil, "folder of Markdown files, or NAME=DIR; without a name the first is \"user\", others are called as their folder; repeat to search several, best known first (default $MEMSEARCH_VAULT, ./memory, ~/.memsearch/memory)")
 	f.StringVar(&a.indexDir, "index-dir", "", "folder for derived indexes, for a read-only vault (default DIR/.memsearch)")
 	f.StringVar(&a.model, "model", "", "embedding model: static, none, or one behind base_url")
 	f.StringVar(&a.zone, "zone", "", "time zone of dates without one (default UTC)")

@@ -21,6 +21,9 @@ func (a *app) show(res *memsearch.Result, f *recallFlags) error {
 		return nil
 	}
 	for i, h := range res.Hits {
+		if len(a.vaults) < 2 {
+			h.Scope = ""
+		}
 		printHit(a.out, i+1, h, f.explain)
 	}
 	if f.explain {
@@ -48,9 +51,13 @@ func (a *app) reasons(res *memsearch.Result) {
 	}
 }
 
+// printHit prints a hit, with the name of its vault if it is given.
 func printHit(w io.Writer, n int, h memsearch.Hit, explain bool) {
 	fmt.Fprintf(w, "%d. %s\n", n, printable(title(h)))
 	meta := []string{fmt.Sprintf("%s:%d-%d", printable(h.Path), h.Lines[0], h.Lines[1])}
+	if h.Scope != "" {
+		meta = append(meta, "in "+printable(h.Scope))
+	}
 	if h.Date != "" {
 		meta = append(meta, h.Date)
 	}

@@ -199,7 +199,7 @@ func cleanName(name string) (string, error) {
 	for i, r := range name {
 		ok := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) && i > 0 || r == '_' || i > 0 && (r == '-' || r == '.')
 		if !ok {
-			return "", refuse(RuleName, "name", "may have letters, digits, and after the first character - and .")
+			return "", refuse(RuleName, "name", "may have letters, digits, _, and after the first character - and .")
 		}
 	}
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")

@@ -33,7 +33,7 @@ func (v *Vault) ExportSkill(ctx context.Context, dir string) (n int, err error) 
 	}
 	name := filepath.Base(abs)
 	if !skillName(name) {
-		return 0, fmt.Errorf("export skill: folder name %q must be 1-64 of a-z, 0-9 and -: %w", name, fs.ErrInvalid)
+		return 0, fmt.Errorf("export skill: folder name %q must be 1-64 of a-z, 0-9 and single dashes between them: %w", name, fs.ErrInvalid)
 	}
 	if err := os.MkdirAll(abs, 0o755); err != nil {
 		return 0, fmt.Errorf("export skill: %w", err)
@@ -69,7 +69,7 @@ func (v *Vault) ExportSkill(ctx context.Context, dir string) (n int, err error) 
 		n++
 	}
 	if !v.opts.ReadOnly { // so that a later forget can name the copies
-		e := event{Time: v.opts.Now().UTC(), Event: "exported", Path: abs}
+		e := event{Time: v.opts.Now().UTC(), Event: eventExported, Path: abs}
 		if err := v.journal.Append(journal.Lifecycle, e); err != nil {
 			v.opts.Logger.WarnContext(ctx, "export not journalled", "err", err)
 		}
