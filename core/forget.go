@@ -8,9 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/index"
 	"github.com/memsearch/memsearch/internal/memfile"
 	"github.com/memsearch/memsearch/internal/vault"
@@ -31,7 +37,7 @@ type ForgetReport struct {
 	LeftRows   int      `json:"left_vectors"`
 	Checked    []string `json:"checked"` // derived files looked into afterwards
 	Held       []int    `json:"held_generations"`
-	OtherFiles []string `json:"other_files"` // of the vault, that hold a line of the text too
+	OtherFiles []string `json:"other_files"` // of the vault, that hold a line of the text or the name of its file too
 	GitCommits []string `json:"git_commits"` // that still hold the text
 	Clean      bool     `json:"clean"`
 }
@@ -114,7 +120,7 @@ func (s *scope) forget(ctx context.Context, targets []vault.Target, dryRun bool)
 	r.LeftTerms, r.LeftFiles, r.LeftRows = f.After.Terms, list(f.After.Files), f.After.Vectors
 	r.Checked = list(f.Checked)
 	r.Held = append(r.Held, f.Held...)
-	if r.OtherFiles, err = otherFiles(s.vault.Dir(), gone.Texts); err != nil {
+	if r.OtherFiles, err = otherFiles(s.vault.Dir(), gone.Texts, gone.Removed); err != nil {
 		return nil, fmt.Errorf("the files are removed, but not all others could be searched: %w", err)
 	}
 	r.GitCommits = gitCommits(ctx, s.vault.Dir(), append(gone.Removed, gone.Edited...), gone.Texts)
@@ -140,12 +146,52 @@ func needles(texts []string) [][]byte {
 	return out
 }
 
+// minName is how long the name of a removed file must be, in bytes, to be looked
+// for in other files.
+const minName = 9
+
+// A dated name ends in the day and the id that a writer adds.
+var dated = regexp.MustCompile(`^(.*?)(?:-\d{8})?(?:-mem_\d{14}_[0-9a-z]+)?$`)
+
+// names are the base names of removed files as far as they say something: without
+// ending, day and id, and not the kind or category that a writer takes for want
+// of a name.
+func names(removed []string) []string {
+	var out []string
+	for _, p := range removed {
+		stem := dated.FindStringSubmatch(strings.TrimSuffix(path.Base(p), path.Ext(p)))[1]
+		said := strings.ContainsFunc(stem, unicode.IsLetter) && !strings.HasPrefix(stem, "mem_") &&
+			!slices.Contains(memsearch.Kinds, memsearch.Kind(stem)) && !slices.Contains(memsearch.Categories, memsearch.Category(stem))
+		if said && len(stem) >= minName {
+			out = append(out, stem)
+		}
+	}
+	return out
+}
+
+// mentions reports whether text has name as words of their own.
+func mentions(text, name string) bool {
+	word := func(r rune) bool { return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+	for {
+		before, after, ok := strings.Cut(text, name)
+		if !ok {
+			return false
+		}
+		last, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(after)
+		if !word(last) && !word(next) {
+			return true
+		}
+		text = after
+	}
+}
+
 // otherFiles returns the files below dir, the journal and files that are no
-// memories among them, that still hold a needle. The index looks into its own, and
-// git's are searched apart.
-func otherFiles(dir string, texts []string) ([]string, error) {
+// memories among them, that still hold a needle or the name of a removed file. The
+// index looks into its own, and git's are searched apart.
+func otherFiles(dir string, texts, removed []string) ([]string, error) {
 	out := []string{}
-	list := needles(texts)
+	list, named := needles(texts), names(removed)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
@@ -165,12 +211,11 @@ func otherFiles(dir string, texts []string) ([]string, error) {
 			return err
 		}
 		text, _ := memfile.Decode(raw)
-		for _, n := range list {
-			if bytes.Contains(raw, n) || strings.Contains(text, string(n)) {
-				rel, err := filepath.Rel(dir, name)
-				out = append(out, filepath.ToSlash(rel))
-				return err
-			}
+		if slices.ContainsFunc(list, func(n []byte) bool { return bytes.Contains(raw, n) || strings.Contains(text, string(n)) }) ||
+			slices.ContainsFunc(named, func(n string) bool { return mentions(text, n) }) {
+			rel, err := filepath.Rel(dir, name)
+			out = append(out, filepath.ToSlash(rel))
+			return err
 		}
 		return nil
 	})

@@ -106,7 +106,7 @@ func (w *Writer) create(ctx context.Context, n NewMemory, at memsearch.Bound) (m
 	case err != nil:
 		return none, err
 	}
-	w.note(event{Event: "created", ID: m.ID, Path: m.Path})
+	w.note(event{Event: "created", ID: m.ID})
 	if m.Status == memsearch.StatusActive {
 		for _, old := range olds {
 			err := w.markSuperseded(ctx, old, m.ID, headOf(memfile.Parse(m.Path, data, nil)).from())
@@ -270,7 +270,7 @@ func (w *Writer) markSuperseded(ctx context.Context, old head, by string, at mem
 		return w.stamped(append(changes, endChange(m.Valid, at)...)), nil
 	})
 	if err == nil {
-		w.note(event{Event: "superseded", ID: old.id, Path: old.path})
+		w.note(event{Event: "superseded", ID: old.id})
 	}
 	return err
 }

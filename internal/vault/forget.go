@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/internal/journal"
 	"github.com/memsearch/memsearch/internal/memfile"
 )
 
@@ -59,7 +61,7 @@ func (w *Writer) Forget(ctx context.Context, targets []Target, dryRun bool) (For
 		// that was interrupted can be asked for again.
 		edited, cerr := w.unlist(ctx, out.Removed, dryRun)
 		if !dryRun {
-			err = w.removeBuried(ctx, jobs)
+			err = errors.Join(w.hush(jobs), w.removeBuried(ctx, jobs))
 		}
 		out.Edited = append(out.Edited, edited...)
 		slices.Sort(out.Edited)
@@ -172,6 +174,21 @@ func (w *Writer) bury(jobs []*job) error {
 		}
 	}
 	return nil
+}
+
+// hush takes out of the journal what it says of the jobs in words: the reasons
+// given for them, and the paths that it kept in earlier times.
+func (w *Writer) hush(jobs []*job) error {
+	return w.v.journal.Strip(journal.Lifecycle, func(record json.RawMessage) []string {
+		var e event
+		if err := json.Unmarshal(record, &e); err != nil || e.Event == eventExported {
+			return nil
+		}
+		if slices.ContainsFunc(jobs, func(j *job) bool { return j.id == e.ID }) {
+			return []string{"path", "reason"}
+		}
+		return []string{"path"}
+	})
 }
 
 // removeBuried carries the jobs out.

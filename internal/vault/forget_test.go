@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/internal/memfile"
 	"github.com/memsearch/memsearch/internal/vault"
 )
@@ -240,5 +241,41 @@ func TestForgetInterrupted(t *testing.T) {
 	}
 	if left := holding(t, dir, "4711-ABC"); len(left) > 0 {
 		t.Errorf("the text still stands in %v", left)
+	}
+}
+
+// TestForgetName guards against a name that outlives its file: it is text too.
+func TestForgetName(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, map[string]string{
+		"notes/nightingale-budget.md": "---\nstatus: active\n---\nTwo million.\n",
+		"user/other.md":               "other\n",
+		// As earlier programs wrote it.
+		".memsearch-journal/lifecycle.jsonl": `{"v":1,"time":"2026-11-29T10:15:00Z","event":"created","id":"a","path":"notes/nightingale-budget.md"}` + "\n",
+	})
+	w := writer(t, dir, options())
+	for _, name := range []string{"notes/nightingale-budget.md", "user/other.md"} {
+		if err := errors.Join(w.Confirm(t.Context(), name, now), w.Retire(t.Context(), name, memsearch.Bound{}, "nightingale is over")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := fact("s", "Something else.")
+	n.Name = "nightingale-roost"
+	made, err := w.Create(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log := journalText(t, dir); strings.Contains(log, "nightingale-roost") || !strings.Contains(log, `"event":"created","id":"`+made.ID+`"`) {
+		t.Errorf("journal: %s", log)
+	}
+	if _, err := w.Forget(t.Context(), []vault.Target{{Path: "notes/nightingale-budget.md"}, {Path: made.Path}}, false); err != nil {
+		t.Fatal(err)
+	}
+	log := journalText(t, dir)
+	if strings.Contains(log, "nightingale-") || strings.Count(log, "nightingale is over") != 1 || strings.Count(log, `"event":"retired"`) != 2 {
+		t.Errorf("journal: %s; want the reason of the other memory and no name", log)
+	}
+	if left := holding(t, dir, "nightingale-"); len(left) > 0 {
+		t.Errorf("the name still stands in %v", left)
 	}
 }

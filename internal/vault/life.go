@@ -32,7 +32,7 @@ func (w *Writer) Retire(ctx context.Context, name string, at memsearch.Bound, re
 		if err != nil {
 			return err
 		}
-		w.note(event{Event: "retired", ID: id, Path: name, Reason: reason})
+		w.note(event{Event: "retired", ID: id, Reason: reason})
 		return w.afterwards(ctx)
 	})
 }
@@ -61,7 +61,7 @@ func (w *Writer) Confirm(ctx context.Context, name string, at time.Time) error {
 		if err != nil {
 			return err
 		}
-		w.note(event{Event: "confirmed", ID: confirmed.ID, Path: name})
+		w.note(event{Event: "confirmed", ID: confirmed.ID})
 		if confirmed.Status == memsearch.StatusCandidate && len(confirmed.Supersedes) > 0 {
 			if err := w.finish(ctx); err != nil {
 				return err
@@ -99,7 +99,7 @@ func (w *Writer) StampID(ctx context.Context, name string) (string, error) {
 			return []memfile.Change{{Key: "id", Value: id}}, nil
 		})
 		if err == nil {
-			w.note(event{Event: "stamped", ID: id, Path: h.path})
+			w.note(event{Event: "stamped", ID: id})
 		}
 		return err
 	})

@@ -130,17 +130,20 @@ func (w *Writer) lock(ctx context.Context) (unlock func(), err error) {
 	}, nil
 }
 
-// An event is a line of the life-cycle journal. It has no text of a memory.
+// An event is a line of the life-cycle journal. It has no text of a memory, and
+// not the name of its file, which is text too.
 type event struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"`
 	Op     string    `json:"op,omitempty"`
 	ID     string    `json:"id,omitempty"`
-	Path   string    `json:"path,omitempty"`
+	Path   string    `json:"path,omitempty"` // of a folder outside the vault
 	Rule   Rule      `json:"rule,omitempty"`
 	Field  string    `json:"field,omitempty"`
 	Reason string    `json:"reason,omitempty"`
 }
+
+const eventExported = "exported"
 
 // note journals what happened. The write itself is done, so that a journal that
 // cannot be written is only warned of.
