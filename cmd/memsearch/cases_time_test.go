@@ -88,6 +88,10 @@ func TestTime(t *testing.T) {
 			absent("importer", march(9), "--now", "2026-11-29", "--since", "2026-03-10", "-k", "50"), within(50, "importer", march(10), "--now", "2026-11-29", "--since", "2026-03-10", "-k", "50"),
 			within(50, "importer", march(10), "--now", "2026-11-29", "--until", "2026-03-10", "-k", "50"), absent("importer", march(11), "--now", "2026-11-29", "--until", "2026-03-10", "-k", "50"),
 			first("importer", march(14), "--now", "2026-11-29", "--since", "2026-03-14", "--until", "2026-03-14"), exits(exitUsage, "importer", "--since", "soon")}},
+		{name: "date/coarse span", guards: "until a week, month, quarter or year is until its second day", files: diary(), steps: []step{
+			within(50, "importer", march(8), "--now", "2026-11-29", "--until", "2026-W10", "-k", "50"), absent("importer", march(9), "--now", "2026-11-29", "--until", "2026-W10", "-k", "50"), // March 2nd to 8th
+			within(50, "importer", march(28), "--now", "2026-11-29", "--until", "2026-03", "-k", "50"), absent("importer", march(1), "--now", "2026-11-29", "--until", "2026-02", "-k", "50"),
+			within(50, "importer", march(28), "--now", "2026-11-29", "--until", "2026-Q1", "-k", "50"), within(50, "importer", march(28), "--now", "2026-11-29", "--until", "2026", "-k", "50")}},
 		{name: "date/of a section", guards: "entries of one log share one date", files: notes{"log.md": "# Log\n\n## 2026-03-02\n\nMoved the greenhouse.\n\n## 2026-03-09\n\nPainted the greenhouse.\n"}, steps: []step{
 			result(wantLine(1, 5), "what happened on March 2 2026", now("2026-11-29")...), result(wantLine(7, 9), "2026年3月9日发生了什么", now("2026-11-29")...)}},
 		{name: "impossible date", guards: "an impossible date drops the file", files: notes{"d.md": "---\nsummary: keyword dingo\nvalid_from: 2026-02-30\nvalid_to: soon\n---\n\nThe keyword is dingo.\n"},

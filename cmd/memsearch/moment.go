@@ -11,16 +11,32 @@ import (
 // momentHint shows how to write a moment.
 const momentHint = "2026-11-29 or 2026-11-29T10:15:00Z"
 
-// moment reads a date or time; with end, a bare date is the end of its day.
+// moment reads a date or time; with end, a bare date is the end of its day, a month
+// the end of that, and so on.
 func moment(s string, zone *time.Location, end bool) (time.Time, error) {
-	t, dateOnly, _, ok := when.ParseStamp(s, zone)
+	t, dateOnly, gran, ok := when.ParseStamp(s, zone)
 	if !ok {
 		return t, fmt.Errorf("%q is not a date or time", s)
 	}
 	if dateOnly && end {
-		t = t.AddDate(0, 0, 1)
+		t = after(t, gran)
 	}
 	return t, nil
+}
+
+// after is the first moment after the date of this granularity that begins at t.
+func after(t time.Time, g memsearch.Granularity) time.Time {
+	switch g {
+	case memsearch.GranularityWeek:
+		return t.AddDate(0, 0, 7)
+	case memsearch.GranularityMonth:
+		return t.AddDate(0, 1, 0)
+	case memsearch.GranularityQuarter:
+		return t.AddDate(0, 3, 0)
+	case memsearch.GranularityYear:
+		return t.AddDate(1, 0, 0)
+	}
+	return t.AddDate(0, 0, 1)
 }
 
 // bound reads one end of a validity given as --flag. A bare date is a civil date.
