@@ -31,7 +31,8 @@ func sanitize(text string) string {
 		case r == '\u2028' || r == '\u2029' || r == '\u0085':
 			b.WriteByte('\n')
 		case hidden(r):
-		case (r == '<' || r == '＜' || r == '﹤') && opensTag(text[i+n:]):
+		case (r == '<' || r == '＜' || r == '﹤') && (opensTag(text[i+n:]) || wholeTag(text[i+n:])),
+			r >= utf8.RuneSelf && strings.ContainsRune(likeOpening, r) && wholeTag(text[i+n:]):
 			b.WriteString("&lt;")
 		case (r == '[' || r == '［') && opensRole(text[i+n:]):
 			b.WriteString("&#91;")
@@ -69,12 +70,7 @@ func opensTag(s string) bool {
 	if name == "s" {
 		return true // the start and end token of some models
 	}
-	for _, p := range reserved {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
+	return isReserved(name)
 }
 
 // opensRole reports whether what follows a square bracket makes it a role token

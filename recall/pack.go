@@ -164,6 +164,9 @@ func newBlock(p *Piece) block {
 	if summary := line(p.Summary); !says(text, summary) {
 		text = strings.TrimSpace(summary + "\n" + text)
 	}
+	if p.Section != SectionHistory && p.Section != SectionTurns { // whose speakers are real
+		text = quoteRoles(text)
+	}
 	var b strings.Builder
 	b.WriteString("- ")
 	if len(head) > 0 {
