@@ -114,7 +114,11 @@ func (s *scope) examineIndex(ctx context.Context) ([]Finding, error) {
 		reason = ": " + reason
 	}
 	if name := state.String(); name != "equal" {
-		out = append(out, Finding{Scope: s.name, Code: "index-" + name, Message: "the index is " + name + reason + "; the next recall or memsearch index mends it"})
+		what := "must be made anew (" + name + ")"
+		if state == index.StateContent {
+			what = "is behind"
+		}
+		out = append(out, Finding{Scope: s.name, Code: "index-" + name, Message: "the index " + what + reason + "; the next recall or memsearch index mends it"})
 	}
 	snap, err := s.disk.Snapshot(ctx)
 	if err != nil {
