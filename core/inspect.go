@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memsearch/memsearch"
@@ -169,7 +170,7 @@ type Item struct {
 	Path         string             `json:"path"`
 	Category     memsearch.Category `json:"category"`
 	Kind         memsearch.Kind     `json:"kind"`
-	Status       memsearch.Status   `json:"status"`
+	Status       memsearch.Status   `json:"status"` // superseded also where only a successor says so
 	Current      bool               `json:"current"` // a fact that holds now
 	Pinned       bool               `json:"pinned"`
 	Summary      string             `json:"summary"`
@@ -177,7 +178,7 @@ type Item struct {
 	CreatedAt    string             `json:"created_at"`
 	ConfirmedAt  string             `json:"last_confirmed_at"`
 	ValidFrom    string             `json:"valid_from"`
-	ValidTo      string             `json:"valid_to"`
+	ValidTo      string             `json:"valid_to"` // also where a successor ends it
 	Supersedes   []string           `json:"supersedes"`
 	SupersededBy []string           `json:"superseded_by"`
 	Text         string             `json:"text,omitempty"` // of the whole file, for show
@@ -200,7 +201,24 @@ func (o ListOptions) filter(now time.Time) validity.ListFilter {
 	if o.Current {
 		f.CurrentAt = now
 	}
+	if len(o.Statuses) > 0 { // of which the table knows what the files say
+		f.Limit = 0
+		if slices.Contains(o.Statuses, memsearch.StatusSuperseded) {
+			f.Statuses = append(slices.Clone(o.Statuses), memsearch.StatusActive)
+		}
+	}
 	return f
+}
+
+// cut leaves the items that have one of the statuses, up to the limit.
+func (o ListOptions) cut(items []Item) []Item {
+	if len(o.Statuses) > 0 {
+		items = slices.DeleteFunc(items, func(it Item) bool { return !slices.Contains(o.Statuses, it.Status) })
+	}
+	if o.Limit > 0 {
+		items = items[:min(len(items), o.Limit)]
+	}
+	return items
 }
 
 // List returns memories, newest first in each scope.
@@ -210,9 +228,7 @@ func (m *Memory) List(ctx context.Context, o ListOptions) ([]Item, error) {
 	out := []Item{}
 	err := m.each(ctx, func(s *scope, snap *index.Snapshot) error {
 		rows, err := snap.Validity().List(ctx, f)
-		for _, r := range rows {
-			out = append(out, item(s.name, r, now))
-		}
+		out = append(out, o.cut(items(s.name, rows, now))...)
 		return err
 	})
 	return out, err
@@ -225,9 +241,7 @@ func (m *Memory) History(ctx context.Context, id string) ([]Item, error) {
 	var out []Item
 	err := m.each(ctx, func(s *scope, snap *index.Snapshot) error {
 		rows, err := snap.Validity().Chain(ctx, id)
-		for _, r := range rows {
-			out = append(out, item(s.name, r, now))
-		}
+		out = append(out, linked(items(s.name, rows, now))...)
 		return err
 	})
 	if err == nil && len(out) == 0 {
@@ -286,10 +300,35 @@ func (s *scope) current(ctx context.Context) (*view, error) {
 	return s.open(ctx)
 }
 
+func items(scope string, rows []validity.Row, now time.Time) []Item {
+	out := make([]Item, len(rows))
+	for i := range rows {
+		out[i] = item(scope, rows[i], now)
+	}
+	return out
+}
+
+// linked lets the members of a chain name their successors, also where only these
+// say so.
+func linked(chain []Item) []Item {
+	for i := range chain {
+		for _, newer := range chain {
+			named := slices.Contains(newer.Supersedes, chain[i].ID) && newer.ID != chain[i].ID
+			if named && newer.Status != memsearch.StatusCandidate && newer.Status != memsearch.StatusRejected && !slices.Contains(chain[i].SupersededBy, newer.ID) {
+				chain[i].SupersededBy = append(slices.Clip(chain[i].SupersededBy), newer.ID)
+			}
+		}
+	}
+	return chain
+}
+
 func item(scope string, r validity.Row, now time.Time) Item {
 	it := Item{ID: r.MemoryID, Scope: scope, Path: r.Path, Category: r.Category, Kind: r.Kind, Status: r.Status, Current: r.CurrentAt(now),
-		Pinned: r.Pinned, Summary: firstText(r.Summary, r.Title), Tags: list(r.Tags), ValidFrom: r.Valid.From.String(), ValidTo: r.Valid.Until.String(),
+		Pinned: r.Pinned, Summary: firstText(r.Summary, r.Title), Tags: list(r.Tags), ValidFrom: r.Valid.From.String(), ValidTo: r.End().String(),
 		Supersedes: list(r.Supersedes), SupersededBy: list(r.SupersededBy)}
+	if it.Status == memsearch.StatusActive && r.Superseded(now) {
+		it.Status = memsearch.StatusSuperseded
+	}
 	it.CreatedAt, it.ConfirmedAt = stamp(r.CreatedAt), stamp(r.ConfirmedAt)
 	return it
 }

@@ -200,3 +200,48 @@ func TestSummarise(t *testing.T) {
 		}
 	}
 }
+
+// TestChainOfSuccessors guards against a history that takes a memory for current
+// because only its successor says that it is over.
+func TestChainOfSuccessors(t *testing.T) {
+	m := open(t, nil, core.Scope{Name: "user", Dir: folder(t, map[string]string{
+		"a.md": "---\nid: a\nstatus: active\nvalid_from: 2026-01-01\n---\nThe lead is Ines.\n",
+		"b.md": "---\nid: b\nstatus: active\nvalid_from: 2026-05-01\nsupersedes: [a]\n---\nThe lead is Bruno.\n",
+		"c.md": "---\nid: c\nstatus: active\nvalid_from: 2026-09-01\nsupersedes: [b]\n---\nThe lead is Chen.\n",
+		"d.md": "---\nid: d\nstatus: candidate\nvalid_from: 2026-10-01\nsupersedes: [c]\n---\nThe lead is Dora.\n",
+	})})
+	type link struct {
+		ID, From, To string
+		Status       memsearch.Status
+		Current      bool
+		By           []string
+	}
+	links := func(items []core.Item) (out []link) {
+		for _, it := range items {
+			out = append(out, link{it.ID, it.ValidFrom, it.ValidTo, it.Status, it.Current, it.SupersededBy})
+		}
+		return out
+	}
+	want := []link{
+		{"a", "2026-01-01", "2026-05-01", memsearch.StatusSuperseded, false, []string{"b"}},
+		{"b", "2026-05-01", "2026-09-01", memsearch.StatusSuperseded, false, []string{"c"}},
+		{"c", "2026-09-01", "", memsearch.StatusActive, true, []string{}},
+		{"d", "2026-10-01", "", memsearch.StatusCandidate, false, []string{}},
+	}
+	chain, err := m.History(t.Context(), "b")
+	if diff := cmp.Diff(want, links(chain)); diff != "" || err != nil {
+		t.Errorf("history (-want +got):\n%s%v", diff, err)
+	}
+	it, err := m.Show(t.Context(), "a")
+	if err != nil || it.Status != memsearch.StatusSuperseded || it.ValidTo != "2026-05-01" {
+		t.Errorf("show: %+v %v", it, err)
+	}
+	for status, want := range map[memsearch.Status]int{memsearch.StatusSuperseded: 2, memsearch.StatusActive: 1, memsearch.StatusCandidate: 1, memsearch.StatusRetired: 0} {
+		if got, err := m.List(t.Context(), core.ListOptions{Statuses: []memsearch.Status{status}}); err != nil || len(got) != want {
+			t.Errorf("list of %s: %+v %v, want %d", status, got, err, want)
+		}
+	}
+	if got, err := m.List(t.Context(), core.ListOptions{Statuses: []memsearch.Status{memsearch.StatusSuperseded}, Limit: 1}); err != nil || len(got) != 1 {
+		t.Errorf("list of one: %+v %v", got, err)
+	}
+}

@@ -100,6 +100,13 @@ func (c Cut) holds(t time.Time) bool {
 	return !c.Undated && (c.Start.IsZero() || !c.Start.After(t)) && (c.At.IsZero() || c.At.After(t)) && (c.On.IsZero() || c.On.After(t))
 }
 
+// Superseded reports whether other memories have taken the row's place by now,
+// whatever its own file says.
+func (r *Row) Superseded(now time.Time) bool {
+	over := func(b memsearch.Bound) bool { return !b.IsZero() && !b.After(now) }
+	return r.Cut.Undated || over(r.Cut.At) || over(r.Cut.On)
+}
+
 // HoldsAt reports whether the row's effective span holds at t, whatever its
 // status.
 func (r *Row) HoldsAt(t time.Time) bool { return r.Valid.Holds(t) && r.Cut.holds(t) }
