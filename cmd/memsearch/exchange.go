@@ -47,7 +47,7 @@ Exit codes: 0 ok, 1 error, 2 usage.`,
 			return a.exportChromem(c, m, file)
 		},
 	}
-	c.Flags().StringVar(&skill, "skill", "", "folder to write: new, empty or an earlier export")
+	c.Flags().StringVar(&skill, "skill", "", "folder to write: new, empty or an earlier export, where the vault does not read it")
 	c.Flags().StringVar(&file, "chromem", "", "file to write or replace")
 	c.Flags().StringVar(&scope, "scope", "", "name of the vault of --skill (default: the first)")
 	return c

@@ -5,6 +5,7 @@ package vault_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -220,6 +221,29 @@ func TestExportSkill(t *testing.T) {
 	fill(t, taken, map[string]string{"x": "mine"})
 	if _, err := v.ExportSkill(t.Context(), taken); !errors.Is(err, vault.ErrNotEmpty) {
 		t.Errorf("got %v, want %v", err, vault.ErrNotEmpty)
+	}
+}
+
+func TestExportSkillIntoTheVault(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, map[string]string{"a.md": "a\n"})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	v := open(t, dir, options())
+	for _, to := range []string{"skill", "deep/below/skill"} {
+		for _, root := range []string{dir, link} {
+			if _, err := v.ExportSkill(t.Context(), filepath.Join(root, to)); !errors.Is(err, vault.ErrInVault) {
+				t.Errorf("export to %s: %v", to, err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "skill")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a refused export left a folder: %v", err)
+	}
+	if n, err := v.ExportSkill(t.Context(), filepath.Join(dir, ".agents/skills/notes")); n != 1 || err != nil {
+		t.Errorf("export to a hidden folder: %d, %v", n, err)
 	}
 }
 

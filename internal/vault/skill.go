@@ -22,6 +22,10 @@ const skillMark = "<!-- memsearch:skill -->"
 // ErrNotEmpty is returned for an export into a folder that holds something else.
 var ErrNotEmpty = errors.New("folder is not empty and no skill of ours")
 
+// ErrInVault is returned for an export into a folder that the vault itself reads:
+// every memory would be there twice.
+var ErrInVault = errors.New("the folder is one that the vault reads; name one elsewhere or a hidden one")
+
 // ExportSkill writes the current memories as an Agent Skills folder: SKILL.md
 // with a list, the files under references/. The folder's name becomes the
 // skill's: 1 to 64 of a-z, 0-9 and single dashes between them. It returns how
@@ -34,6 +38,9 @@ func (v *Vault) ExportSkill(ctx context.Context, dir string) (n int, err error) 
 	name := filepath.Base(abs)
 	if !skillName(name) {
 		return 0, fmt.Errorf("export skill: folder name %q must be 1-64 of a-z, 0-9 and single dashes between them: %w", name, fs.ErrInvalid)
+	}
+	if v.wouldRead(abs) {
+		return 0, fmt.Errorf("export skill to %s: %w", abs, ErrInVault)
 	}
 	if err := os.MkdirAll(abs, 0o755); err != nil {
 		return 0, fmt.Errorf("export skill: %w", err)
@@ -75,6 +82,25 @@ func (v *Vault) ExportSkill(ctx context.Context, dir string) (n int, err error) 
 		}
 	}
 	return n, nil
+}
+
+// wouldRead reports whether a walk of v enters the folder abs, be it there yet or
+// not.
+func (v *Vault) wouldRead(abs string) bool {
+	root, err := os.Stat(v.path)
+	if err != nil {
+		return false
+	}
+	for {
+		if fi, err := os.Stat(abs); err == nil && os.SameFile(fi, root) {
+			return true
+		}
+		up := filepath.Dir(abs)
+		if reason, _ := skipDir(filepath.Base(abs)); reason != "" || up == abs {
+			return false
+		}
+		abs = up
+	}
 }
 
 // skillName reports whether name follows the Agent Skills specification.
