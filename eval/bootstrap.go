@@ -13,9 +13,6 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Excludes reports whether v lies outside the interval.
-func (i Interval) Excludes(v float64) bool { return v < i.Low || v > i.High }
-
 // DefaultResamples is the number of bootstrap draws when none is given. With
 // 2,000 draws the ends of a 95 % interval move by about a tenth of its width
 // between seeds.

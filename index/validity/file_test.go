@@ -1,6 +1,7 @@
 package validity_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -83,7 +84,7 @@ func TestForgottenTextIsGone(t *testing.T) {
 	canary := "the canary sings " + strings.Repeat("tralala ", 1500)
 	first, second := filepath.Join(dir, "1.db"), filepath.Join(dir, "2.db")
 	rows := []validity.Row{{Key: key.Make(1, 0, 0), UnitID: "a", Summary: canary}, {Key: key.Make(2, 0, 0), UnitID: "b"},
-		{Key: key.Make(3, 0, 0), UnitID: "c", Tags: []string{"quo\"ted"}}}
+		{Key: key.Make(3, 0, 0), UnitID: "c", Tags: []string{"still here"}}}
 	if err := validity.Write(t.Context(), first, "", nil, slices.Values(rows)); err != nil {
 		t.Fatal(err)
 	}
@@ -95,16 +96,14 @@ func TestForgottenTextIsGone(t *testing.T) {
 		want       bool
 	}{
 		{first, "the canary sings", true},
-		{first, canary, true}, // longer than a page
-		{first, "quo\"ted", true},
-		{first, "never written", false},
+		{first, "tralala", true},
 		{second, "the canary sings", false},
 		{second, "tralala", false},
-		{second, "quo\"ted", true},
+		{second, "still here", true},
 	} {
-		got, err := validity.Contains(t.Context(), tt.path, tt.text)
-		if err != nil || got != tt.want {
-			t.Errorf("Contains(%s, %.20q) = %v, %v", filepath.Base(tt.path), tt.text, got, err)
+		raw, err := os.ReadFile(tt.path)
+		if got := bytes.Contains(raw, []byte(tt.text)); err != nil || got != tt.want {
+			t.Errorf("%q in %s: %v, %v", tt.text, filepath.Base(tt.path), got, err)
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -78,18 +77,10 @@ func (d *Dir) before(op, name string) error {
 // Write replaces the file called name with data. When it returns nil, the new
 // content survives a power failure.
 func (d *Dir) Write(name string, data []byte, perm fs.FileMode) error {
-	return d.WriteFunc(name, perm, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
-// WriteFunc is [Dir.Write] for content that fill streams.
-func (d *Dir) WriteFunc(name string, perm fs.FileMode, fill func(io.Writer) error) error {
 	if err := d.regular("write", name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	tmp, err := d.temp(name, perm, fill)
+	tmp, err := d.temp(name, perm, data)
 	if err != nil {
 		return err
 	}
@@ -104,10 +95,7 @@ func (d *Dir) WriteFunc(name string, perm fs.FileMode, fill func(io.Writer) erro
 // the data was being written (on a file system without hard links, unless it
 // appeared in the very last moment).
 func (d *Dir) WriteNew(name string, data []byte, perm fs.FileMode) error {
-	tmp, err := d.temp(name, perm, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	tmp, err := d.temp(name, perm, data)
 	if err != nil {
 		return err
 	}
@@ -134,10 +122,7 @@ func (d *Dir) Swap(name string, data []byte, perm fs.FileMode, same func(current
 	if err := d.regular("write", name); err != nil {
 		return err
 	}
-	tmp, err := d.temp(name, perm, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	tmp, err := d.temp(name, perm, data)
 	if err != nil {
 		return err
 	}
@@ -196,7 +181,7 @@ func (d *Dir) swap(tmp, name string, data []byte, same func([]byte) bool) error 
 }
 
 // temp writes a temporary file beside name and syncs it. On error none is left.
-func (d *Dir) temp(name string, perm fs.FileMode, fill func(io.Writer) error) (_ string, err error) {
+func (d *Dir) temp(name string, perm fs.FileMode, data []byte) (_ string, err error) {
 	tmp := path.Join(path.Dir(name), ".memsearch-"+rand.Text()+".tmp")
 	if err := d.before("create", tmp); err != nil {
 		return "", fmt.Errorf("create temporary file: %w", err)
@@ -214,7 +199,7 @@ func (d *Dir) temp(name string, perm fs.FileMode, fill func(io.Writer) error) (_
 	if err := d.before("write", tmp); err != nil {
 		return "", fmt.Errorf("write %s: %w", name, err)
 	}
-	if err := fill(f); err != nil {
+	if _, err := f.Write(data); err != nil {
 		return "", fmt.Errorf("write %s: %w", name, err)
 	}
 	if err := d.before("sync", tmp); err != nil {

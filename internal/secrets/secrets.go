@@ -1,6 +1,6 @@
-// Package secrets finds credentials in text and blacks them out.
+// Package secrets finds credentials in text.
 //
-//	text -> gitleaks' rules + rules for prose -> Findings -> Redact
+//	text -> gitleaks' rules + rules for prose -> Findings
 //
 // The rules are those of gitleaks, compiled in; their loading, some 30 ms, is
 // put off until the first scan. They are made for source code, so a few rules
@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -70,19 +69,6 @@ func merge(found []Finding) []Finding {
 		out = append(out, f)
 	}
 	return out
-}
-
-// Redact returns text with each finding replaced by "[redacted: rule]".
-func Redact(text string, found []Finding) string {
-	var b strings.Builder
-	end := 0
-	for _, f := range found {
-		b.WriteString(text[end:f.Start])
-		b.WriteString("[redacted: " + f.Rule + "]")
-		end = f.End
-	}
-	b.WriteString(text[end:])
-	return b.String()
 }
 
 // entropy returns the Shannon entropy of s in bits per byte.

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/memsearch/memsearch/internal/secrets"
 )
 
@@ -60,11 +58,22 @@ func TestScanFinds(t *testing.T) {
 			if !ok {
 				t.Errorf("Scan(%q) = %v, want one over %q", tt.text, found, tt.secret)
 			}
-			if red := secrets.Redact(tt.text, found); strings.Contains(red, tt.secret) {
-				t.Errorf("redacted text still holds the secret: %q", red)
+			if rest := without(tt.text, found); strings.Contains(rest, tt.secret) {
+				t.Errorf("the secret stands outside of the findings, too: %q", rest)
 			}
 		})
 	}
+}
+
+// without returns text with a mark in place of each finding.
+func without(text string, found []secrets.Finding) string {
+	var b strings.Builder
+	end := 0
+	for _, f := range found {
+		b.WriteString(text[end:f.Start] + "|")
+		end = f.End
+	}
+	return b.String() + text[end:]
 }
 
 func TestScanLetsThrough(t *testing.T) {
@@ -116,13 +125,6 @@ func TestScanOrder(t *testing.T) {
 	}
 }
 
-func TestRedact(t *testing.T) {
-	got := secrets.Redact("abcdef", []secrets.Finding{{Rule: "x", Start: 1, End: 2}, {Rule: "y", Start: 4, End: 6}})
-	if diff := cmp.Diff("a[redacted: x]cd[redacted: y]", got); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{"password: hunter2", awsKey, pem, "密码：Zk9#mQ2x", "a://b:cde@f", "\xff" + slack} {
 		f.Add(s)
@@ -137,7 +139,6 @@ func FuzzScan(f *testing.F) {
 			}
 			end = x.End
 		}
-		secrets.Redact(text, found)
 	})
 }
 

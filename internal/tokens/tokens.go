@@ -1,9 +1,9 @@
-// Package tokens counts o200k_base tokens for budgets: exactly, with a
-// vocabulary that takes tens of milliseconds to load, and bounded, at once.
+// Package tokens bounds the number of o200k_base tokens of a text, for budgets.
+// An exact count takes a vocabulary that takes tens of milliseconds to load.
 //
-//	text -> pieces (the tokenizer's own cuts) -> pairs merged -> count
+//	text -> pieces (the tokenizer's own cuts) -> pairs merged -> bound
 //
-// [Bound] is never less than [Count]. The tokenizer cuts a text into pieces and
+// [Bound] is never less than the exact count. The tokenizer cuts a text into pieces and
 // counts each by itself; Bound makes the same cuts. Within a piece it starts
 // from single bytes and merges, again and again, the two neighbours whose
 // concatenation has the lowest rank in the vocabulary. Bound does the same with
@@ -23,11 +23,8 @@
 package tokens
 
 import (
-	"fmt"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/tiktoken-go/tokenizer"
 )
 
 // Bound returns an upper bound of the number of o200k_base tokens of s. It takes
@@ -52,19 +49,3 @@ func Bound(s string) int {
 }
 
 var mergers = sync.Pool{New: func() any { return new(merger) }}
-
-var exact = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.O200kBase) })
-
-// Count returns the number of o200k_base tokens of s. Its first call loads the
-// vocabulary, which takes tens of milliseconds.
-func Count(s string) (int, error) {
-	codec, err := exact()
-	if err != nil {
-		return 0, fmt.Errorf("load o200k_base: %w", err)
-	}
-	n, err := codec.Count(s)
-	if err != nil {
-		return 0, fmt.Errorf("count tokens: %w", err)
-	}
-	return n, nil
-}
