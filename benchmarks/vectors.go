@@ -59,7 +59,7 @@ func vectors(ctx context.Context, s *settings, r *report) (err error) {
 		if err != nil {
 			return err
 		}
-		arms = append(arms, arm{f.name + " scan", int64(len(n)), func() error { return file.Scan(ctx, query, true, dst) }},
+		arms = append(arms, arm{f.name + " scan", int64(len(n)), func() error { return file.Scan(ctx, query, dst) }},
 			arm{f.name + ": reading as many bytes", int64(len(n)), func() error { return read(n) }})
 	}
 	db := chromem.NewDB()

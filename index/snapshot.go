@@ -95,7 +95,7 @@ func (s *Snapshot) Vector(ctx context.Context, text string) (*VectorResult, erro
 	r := &VectorResult{Model: e.Fingerprint().Model, Missing: s.g.manifest.Missing, Cos: make([]float32, s.Len())}
 	r.Known = slices.ContainsFunc(q, func(x float32) bool { return x != 0 })
 	if r.Known && s.g.vectors != nil {
-		if err := s.g.vectors.Scan(ctx, q, true, r.Cos); err != nil {
+		if err := s.g.vectors.Scan(ctx, q, r.Cos); err != nil {
 			return nil, fmt.Errorf("search vectors: %w", err)
 		}
 	}

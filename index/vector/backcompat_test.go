@@ -63,7 +63,7 @@ func TestBackcompat(t *testing.T) {
 		}
 	}
 	// Unit 0: (1 + max(.5, 0)) / 2.
-	if d := cmp.Diff([]float32{0.75, 0, 0}, scan(t, f, []float32{1, 0, 0}, true)); d != "" {
+	if d := cmp.Diff([]float32{0.75, 0, 0}, scan(t, f, []float32{1, 0, 0})); d != "" {
 		t.Errorf("scan (-want +got):\n%s", d)
 	}
 }

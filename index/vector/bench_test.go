@@ -59,7 +59,7 @@ func BenchmarkScan(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := f.Scan(b.Context(), q, true, dst); err != nil {
+				if err := f.Scan(b.Context(), q, dst); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -127,7 +127,7 @@ func BenchmarkOpen(b *testing.B) {
 					b.Fatal(err)
 				}
 				if scanned {
-					if err := f.Scan(b.Context(), q, true, dst); err != nil {
+					if err := f.Scan(b.Context(), q, dst); err != nil {
 						b.Fatal(err)
 					}
 				}

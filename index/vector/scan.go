@@ -24,17 +24,16 @@ const (
 
 // Scan sets dst[ord] to the similarity of each unit to q: the product with its
 // row, which is the cosine when both have length 1. For a unit with several rows
-// it is the mean of the first and the best of the others when whole is set, else
-// the best of all; for a unit without rows 0. The result does not depend on how
-// many processors take part.
+// it is the mean of the first, of the whole text, and the best of the others; for a
+// unit without rows 0. The result does not depend on how many processors take part.
 //
 // len(q) must be Dims and len(dst) Units. When ctx ends first, its cause is
 // returned and dst is half done.
-func (f *File) Scan(ctx context.Context, q []float32, whole bool, dst []float32) error {
+func (f *File) Scan(ctx context.Context, q, dst []float32) error {
 	if len(q) != f.Dims() || len(dst) != f.Units() {
 		return fmt.Errorf("scan %d units of %d dimensions: query has %d, result %d", f.Units(), f.Dims(), len(q), len(dst))
 	}
-	s := scan{f: f, whole: whole, dst: dst}
+	s := scan{f: f, dst: dst}
 	if err := s.prepare(q); err != nil {
 		return err
 	}
@@ -75,9 +74,8 @@ func (f *File) unitEnd(chunk, chunks, rows int) int {
 
 // A scan is one query over a file.
 type scan struct {
-	f     *File
-	whole bool
-	dst   []float32
+	f   *File
+	dst []float32
 
 	float []float32 // the query, padded; or
 	short []int16   // the query as integers, padded,
@@ -127,10 +125,8 @@ func (s *scan) units(u, end int) {
 		for row++; row < stop; row++ {
 			best = max(best, w.at(row))
 		}
-		if s.whole && best > float32(math.Inf(-1)) {
+		if s.dst[u] = head; best > float32(math.Inf(-1)) {
 			s.dst[u] = (head + best) / 2
-		} else {
-			s.dst[u] = max(head, best)
 		}
 	}
 }

@@ -203,14 +203,6 @@ func (f *File) DF(id int32) int {
 	return int(f.df[id])
 }
 
-// RowCount returns how many rows the unit with the ordinal ord has.
-func (f *File) RowCount(ord uint32) int {
-	if int64(ord) >= int64(f.Units()) {
-		return 0
-	}
-	return int(f.first[ord+1] - f.first[ord])
-}
-
 // UnitRows returns copies of the rows of the unit with the ordinal ord, the one
 // of the whole text first; none if it has no vectors or there is no such unit.
 func (f *File) UnitRows(ord uint32) [][]float32 {

@@ -39,13 +39,13 @@ func open(t testing.TB, opts vector.Options, units iter.Seq2[vector.Unit, error]
 	return f
 }
 
-func scan(t testing.TB, f *vector.File, q []float32, whole bool) []float32 {
+func scan(t testing.TB, f *vector.File, q []float32) []float32 {
 	t.Helper()
 	dst := make([]float32, f.Units())
 	for i := range dst {
 		dst[i] = 9 // must be overwritten
 	}
-	if err := f.Scan(t.Context(), q, whole, dst); err != nil {
+	if err := f.Scan(t.Context(), q, dst); err != nil {
 		t.Fatal(err)
 	}
 	return dst
@@ -89,15 +89,11 @@ func TestScanCombinesRows(t *testing.T) {
 	for name, quantised := range kinds {
 		f := open(t, vector.Options{Dims: 3, Int8: quantised}, each(units...))
 		approx := cmp.Comparer(func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-4 })
-		for whole, want := range map[bool][]float32{
-			true:  {1, 0, .375, -.375, .625, 0, -1, 0},
-			false: {1, 0, .5, -.25, 1, 0, -1, 0},
-		} {
-			if diff := cmp.Diff(want, scan(t, f, []float32{1, 0, 0}, whole), approx); diff != "" {
-				t.Errorf("%s, whole %v: %s", name, whole, diff)
-			}
+		want := []float32{1, 0, .375, -.375, .625, 0, -1, 0}
+		if diff := cmp.Diff(want, scan(t, f, []float32{1, 0, 0}), approx); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
-		if got := scan(t, f, make([]float32, 3), true); slices.Max(got) != 0 || slices.Min(got) != 0 {
+		if got := scan(t, f, make([]float32, 3)); slices.Max(got) != 0 || slices.Min(got) != 0 {
 			t.Errorf("%s: a query of nothing scores %v", name, got)
 		}
 	}
@@ -106,7 +102,7 @@ func TestScanCombinesRows(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	for name, quantised := range kinds {
 		f := open(t, vector.Options{Dims: 8, Int8: quantised}, each())
-		if got := scan(t, f, make([]float32, 8), true); len(got) != 0 || f.Rows() != 0 {
+		if got := scan(t, f, make([]float32, 8)); len(got) != 0 || f.Rows() != 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -135,7 +131,7 @@ func TestScanAgainstProducts(t *testing.T) {
 		f := open(t, vector.Options{Dims: tt.dims, Int8: tt.quantised}, each(units...))
 		q := random(rng, tt.dims)
 		var sum float64
-		for i, got := range scan(t, f, q, true) {
+		for i, got := range scan(t, f, q) {
 			off := math.Abs(float64(got) - product(q, rows[i]))
 			sum += off
 			if off > tt.limit {
@@ -168,7 +164,7 @@ func TestScanIsDeterministic(t *testing.T) {
 		var want []float32
 		for _, procs := range []int{1, 2, 7} {
 			old := runtime.GOMAXPROCS(procs)
-			got := scan(t, f, q, true)
+			got := scan(t, f, q)
 			runtime.GOMAXPROCS(old)
 			if want == nil {
 				want = got
@@ -198,7 +194,7 @@ func TestScanRefuses(t *testing.T) {
 		{"not a number", t.Context(), []float32{0, nan, 0, 0}, 1, nil},
 		{"cancelled", stopped, make([]float32, 4), 1, why},
 	} {
-		err := f.Scan(tt.ctx, tt.q, true, make([]float32, tt.n))
+		err := f.Scan(tt.ctx, tt.q, make([]float32, tt.n))
 		if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -225,8 +221,10 @@ func TestTokens(t *testing.T) {
 	if f.Fingerprint() != 42 || f.Vocabulary() != 1000 || f.Dims() != 1 || f.Rows() != 1 || f.Int8() {
 		t.Errorf("header does not say what was written: %+v", f)
 	}
-	if f.RowCount(0) != 0 || f.RowCount(2) != 1 || f.RowCount(3) != 0 {
-		t.Errorf("row counts %d %d %d", f.RowCount(0), f.RowCount(2), f.RowCount(3))
+	for ord, want := range []int{0, 0, 1, 0} {
+		if got := len(f.UnitRows(uint32(ord))); got != want {
+			t.Errorf("%d rows of %d, want %d", got, ord, want)
+		}
 	}
 	if f.UnitRows(7) != nil {
 		t.Error("rows of a unit that is not there")
@@ -404,10 +402,8 @@ func FuzzOpen(f *testing.F) {
 		}
 		q := make([]float32, file.Dims())
 		q[0] = 1
-		for _, whole := range []bool{false, true} {
-			if err := file.Scan(t.Context(), q, whole, make([]float32, file.Units())); err != nil {
-				t.Fatal(err)
-			}
+		if err := file.Scan(t.Context(), q, make([]float32, file.Units())); err != nil {
+			t.Fatal(err)
 		}
 		carried := func(yield func(vector.Unit, error) bool) {
 			for ord := range file.Units() {
