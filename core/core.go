@@ -90,6 +90,7 @@ type Options struct {
 type Memory struct {
 	*shared
 	caller Caller
+	only   *scope // where ids are looked for; nil: everywhere
 }
 
 // shared is what the views of one opened list have in common.
@@ -158,7 +159,18 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 }
 
 // As returns a view of m for another caller. Closing either closes both.
-func (m *Memory) As(c Caller) *Memory { return &Memory{shared: m.shared, caller: c} }
+func (m *Memory) As(c Caller) *Memory { return &Memory{shared: m.shared, caller: c, only: m.only} }
+
+// In returns a view of m that looks for the ids it is given in the scope called
+// name alone. Searches and lists go over all scopes as before. Closing either
+// closes both.
+func (m *Memory) In(name string) (*Memory, error) {
+	s, err := m.scope(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Memory{shared: m.shared, caller: m.caller, only: s}, nil
+}
 
 // Close waits for running calls and releases everything.
 func (m *Memory) Close() error {

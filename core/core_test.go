@@ -197,9 +197,28 @@ func TestScopes(t *testing.T) {
 	if diff := cmp.Diff([]string{"user:a.md", "team:b.md"}, hits(res)); diff != "" {
 		t.Errorf("hits of two scopes (-want +got):\n%s", diff)
 	}
-	it, err := both.Show(t.Context(), "mem_same")
-	if err != nil || it.Scope != "user" {
-		t.Errorf("Show finds %+v, %v; want the first scope's", it, err)
+	job := memsearch.RoleJob
+	_, err := both.Show(t.Context(), "mem_same")
+	errs := map[string]error{"Show": err}
+	_, errs["Retire"] = both.Retire(t.Context(), "mem_same", memsearch.Bound{}, "")
+	_, errs["Confirm"] = both.As(core.Caller{Role: job}).Confirm(t.Context(), "mem_same")
+	_, errs["Supersede"] = both.Supersede(t.Context(), "mem_same", core.NewMemory{}, memsearch.Bound{})
+	_, errs["Forget"] = both.Forget(t.Context(), false, "mem_same")
+	for name, err := range errs {
+		if twice, ok := errors.AsType[*core.AmbiguousError](err); !ok || !slices.Equal(twice.Scopes, []string{"user", "team"}) {
+			t.Errorf("%s of an id that two scopes have: %v", name, err)
+		}
+	}
+	team, err := both.In("team")
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err := team.As(core.Caller{Role: job}).Show(t.Context(), "mem_same")
+	if err != nil || it.Scope != "team" {
+		t.Errorf("Show in a scope: %+v, %v", it, err)
+	}
+	if _, err := both.In("nobody"); !errors.Is(err, core.ErrNoScope) {
+		t.Errorf("In an unknown scope: %v", err)
 	}
 	only := open(t, nil, core.Scope{Name: "team", Dir: b})
 	res = recall(t, only, "otter Ada")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memsearch/memsearch"
@@ -79,7 +80,9 @@ func syncReport(scope string, r *index.SyncReport) SyncReport {
 	return out
 }
 
-// A CheckReport says whether index, files and catalog of one scope agree.
+// A CheckReport says whether index and files of one scope agree: then it is clean.
+// A catalog that was left behind, by a writer that was killed or by an edit, is
+// reported beside that; nothing is searched in it.
 type CheckReport struct {
 	Scope        string   `json:"scope"`
 	Clean        bool     `json:"clean"`
@@ -111,7 +114,7 @@ func (m *Memory) Check(ctx context.Context) ([]CheckReport, error) {
 		if c.CatalogStale, err = s.vault.CatalogStale(ctx); err != nil {
 			return nil, fmt.Errorf("check catalog of %s: %w", s.name, err)
 		}
-		c.Clean = r.Clean() && !c.CatalogStale
+		c.Clean = r.Clean()
 		out = append(out, c)
 	}
 	return out, nil
@@ -170,7 +173,7 @@ type Item struct {
 	Path         string             `json:"path"`
 	Category     memsearch.Category `json:"category"`
 	Kind         memsearch.Kind     `json:"kind"`
-	Status       memsearch.Status   `json:"status"` // superseded also where only a successor says so
+	Status       memsearch.Status   `json:"status"`  // superseded also where only a successor says so
 	Current      bool               `json:"current"` // a fact that holds now
 	Pinned       bool               `json:"pinned"`
 	Summary      string             `json:"summary"`
@@ -353,12 +356,14 @@ type found struct {
 	row   validity.Row
 }
 
-// find returns the memory with an id, in the first scope that has it. A unit's id
-// finds its memory.
+// find returns the memory with an id. A unit's id finds its memory. An id that
+// stands in several scopes is an [*AmbiguousError]: whoever changes or forgets
+// something must know which.
 func (m *Memory) find(ctx context.Context, id string) (*found, error) {
 	var f *found
+	ambiguous := &AmbiguousError{ID: id}
 	err := m.each(ctx, func(s *scope, snap *index.Snapshot) error {
-		if f != nil {
+		if m.only != nil && s != m.only {
 			return nil
 		}
 		rows, err := snap.Validity().Memory(ctx, id)
@@ -369,11 +374,28 @@ func (m *Memory) find(ctx context.Context, id string) (*found, error) {
 		}
 		if err == nil && len(rows) > 0 {
 			f = &found{s, rows[0]}
+			ambiguous.Scopes = append(ambiguous.Scopes, s.name)
 		}
 		return err
 	})
-	if err == nil && f == nil {
-		err = ErrNotFound
+	switch {
+	case err != nil:
+		return nil, err
+	case f == nil:
+		return nil, ErrNotFound
+	case len(ambiguous.Scopes) > 1:
+		return nil, ambiguous
 	}
-	return f, err
+	return f, nil
+}
+
+// An AmbiguousError says that several scopes have a memory of the same id.
+// [Memory.In] picks one.
+type AmbiguousError struct {
+	ID     string
+	Scopes []string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s is ambiguous: it stands in the scopes %s", e.ID, strings.Join(e.Scopes, ", "))
 }

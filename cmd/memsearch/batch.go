@@ -75,7 +75,7 @@ func (a *app) recallBatch(c *cobra.Command, f *recallFlags) error {
 				return err
 			}
 			bad++
-			fmt.Fprintf(a.err, "memsearch: line %d: %v\n", n, err)
+			fmt.Fprintf(a.err, "memsearch: line %d: %s\n", n, printableLines(err.Error()))
 			res = noAnswer("", err)
 		}
 		weak = weak || res.Status == memsearch.StateDegraded

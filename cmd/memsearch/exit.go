@@ -62,9 +62,9 @@ func (a *app) fail(err error) int {
 		e = classify(err)
 	}
 	if e.err != nil {
-		fmt.Fprintf(a.err, "memsearch: error: %v\n", e.err)
+		fmt.Fprintf(a.err, "memsearch: error: %s\n", printableLines(e.err.Error()))
 		if e.hint != "" {
-			fmt.Fprintf(a.err, "hint: %s\n", e.hint)
+			fmt.Fprintf(a.err, "hint: %s\n", printableLines(e.hint))
 		}
 	}
 	return e.code
@@ -74,9 +74,12 @@ func (a *app) fail(err error) int {
 func classify(err error) *exitErr {
 	e := &exitErr{code: exitFailure, err: err}
 	_, unknown := errors.AsType[*config.UnknownKeyError](err)
+	_, ambiguous := errors.AsType[*core.AmbiguousError](err)
 	switch {
 	case unknown:
 		e.hint = settingsHint
+	case ambiguous:
+		e.hint = "--scope NAME picks one of them"
 	case errors.Is(err, core.ErrNoScope):
 		e.hint = "--scope takes the NAME of a --vault NAME=DIR"
 	case errors.Is(err, core.ErrNotFound):

@@ -24,13 +24,14 @@ Exit codes: 0 gone everywhere, 1 something still holds the text or another error
 
 func (a *app) forgetCmd() *cobra.Command {
 	var dry bool
+	var scope string
 	c := &cobra.Command{
 		Use:   "forget ID...",
 		Short: "Remove memories for good, and prove it",
 		Long:  forgetLong,
 		Args:  args(1, -1),
 		RunE: func(c *cobra.Command, ids []string) error {
-			m, _, err := a.open(c.Context())
+			m, _, err := a.openIn(c.Context(), scope)
 			if err != nil {
 				return err
 			}
@@ -49,6 +50,7 @@ func (a *app) forgetCmd() *cobra.Command {
 			return forgetErr(reports, err)
 		},
 	}
+	scopeFlag(c, &scope)
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what would go and change nothing")
 	return c
 }

@@ -5,7 +5,7 @@ import (
 )
 
 func (a *app) retireCmd() *cobra.Command {
-	var at, reason string
+	var at, reason, scope string
 	c := &cobra.Command{
 		Use:   "retire ID",
 		Short: "End a memory: it is no fact any more",
@@ -16,7 +16,7 @@ Exit codes: 0 ok, 1 refused, unknown ID or another error, 2 usage, 5 another
 process is writing.`,
 		Args: args(1, 1),
 		RunE: func(c *cobra.Command, ids []string) error {
-			m, cfg, err := a.open(c.Context())
+			m, cfg, err := a.openIn(c.Context(), scope)
 			if err != nil {
 				return err
 			}
@@ -31,11 +31,13 @@ process is writing.`,
 	}
 	c.Flags().StringVar(&at, "at", "", "first day or moment at which it holds no more (default: now)")
 	c.Flags().StringVar(&reason, "reason", "", "why, for the journal")
+	scopeFlag(c, &scope)
 	return c
 }
 
 func (a *app) confirmCmd() *cobra.Command {
-	return &cobra.Command{
+	var scope string
+	c := &cobra.Command{
 		Use:   "confirm ID",
 		Short: "Say that a memory is true now; a candidate becomes active",
 		Long: `Notes that the user holds ID for true at this moment. A candidate becomes a fact.
@@ -44,7 +46,7 @@ Exit codes: 0 ok, 1 refused, unknown ID or another error, 2 usage, 5 another
 process is writing.`,
 		Args: args(1, 1),
 		RunE: func(c *cobra.Command, ids []string) error {
-			m, _, err := a.open(c.Context())
+			m, _, err := a.openIn(c.Context(), scope)
 			if err != nil {
 				return err
 			}
@@ -53,4 +55,6 @@ process is writing.`,
 			return a.written("confirmed", w, err)
 		},
 	}
+	scopeFlag(c, &scope)
+	return c
 }

@@ -103,7 +103,8 @@ func itemTitle(it core.Item) string {
 }
 
 func (a *app) showCmd() *cobra.Command {
-	return &cobra.Command{
+	var scope string
+	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Print the file of a memory",
 		Long: `Prints where the memory ID (or the one with the unit ID) is, and its file.
@@ -111,7 +112,7 @@ func (a *app) showCmd() *cobra.Command {
 Exit codes: 0 ok, 1 unknown ID or another error, 2 usage.`,
 		Args: args(1, 1),
 		RunE: func(c *cobra.Command, ids []string) error {
-			m, _, err := a.open(c.Context())
+			m, _, err := a.openIn(c.Context(), scope)
 			if err != nil {
 				return err
 			}
@@ -132,6 +133,8 @@ Exit codes: 0 ok, 1 unknown ID or another error, 2 usage.`,
 			})
 		},
 	}
+	scopeFlag(c, &scope)
+	return c
 }
 
 func (a *app) historyCmd() *cobra.Command {

@@ -54,6 +54,25 @@ func (a *app) open(ctx context.Context) (*core.Memory, *config.Config, error) {
 	return m, first, err
 }
 
+// scopeFlag adds --scope to a command that names a memory by its id.
+func scopeFlag(c *cobra.Command, scope *string) {
+	c.Flags().StringVar(scope, "scope", "", "name of the vault that ID is in, when several have it")
+}
+
+// openIn is open for a command that takes ids, of the vault called scope if that
+// is named.
+func (a *app) openIn(ctx context.Context, scope string) (*core.Memory, *config.Config, error) {
+	m, cfg, err := a.open(ctx)
+	if err != nil || scope == "" {
+		return m, cfg, err
+	}
+	in, err := m.In(scope)
+	if err != nil {
+		return nil, nil, errors.Join(err, m.Close())
+	}
+	return in, cfg, nil
+}
+
 // usesDefault reports whether neither a flag nor the environment names a vault.
 func (a *app) usesDefault() bool { return len(a.vaults) == 0 && os.Getenv("MEMSEARCH_VAULT") == "" }
 

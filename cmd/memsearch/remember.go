@@ -84,8 +84,13 @@ func (a *app) memory(c *cobra.Command, f *writeFlags, text string) (core.NewMemo
 	if m.Valid.From, err = bound("valid-from", f.validFrom, cfg.Zone); err != nil {
 		return n, err
 	}
-	m.Valid.Until, err = bound("valid-to", f.validTo, cfg.Zone)
-	return n, err
+	if m.Valid.Until, err = bound("valid-to", f.validTo, cfg.Zone); err != nil {
+		return n, err
+	}
+	if v := m.Valid; !v.From.IsZero() && !v.Until.IsZero() && !v.From.Time.Before(v.Until.Time) {
+		return n, usage("", "--valid-to %s does not lie after --valid-from %s", v.Until, v.From)
+	}
+	return n, nil
 }
 
 // trimmed returns the values of a list flag without the spaces after its commas.
@@ -183,7 +188,7 @@ process is writing.`,
 			if err != nil {
 				return err
 			}
-			m, _, err := a.open(c.Context())
+			m, _, err := a.openIn(c.Context(), f.scope)
 			if err != nil {
 				return err
 			}
@@ -202,6 +207,7 @@ process is writing.`,
 		},
 	}
 	f.add(c)
+	scopeFlag(c, &f.scope)
 	c.Flags().Lookup("category").Usage = "user, feedback, project or reference (default: that of ID, or what --kind suggests)"
 	c.Flags().Lookup("kind").Usage += " (default: that of ID, unless --category is given)"
 	return c
@@ -231,7 +237,7 @@ func (a *app) written(what string, w *core.Written, err error) error {
 	doc := map[string]any{"id": w.Memory.ID, "scope": w.Scope, "path": w.Memory.Path, "status": w.Memory.Status, "summary": w.Memory.Summary}
 	if w.IndexErr != nil {
 		doc["index_error"] = w.IndexErr.Error()
-		fmt.Fprintf(a.err, "memsearch: written, but not indexed yet: %v\n", w.IndexErr)
+		fmt.Fprintf(a.err, "memsearch: written, but not indexed yet: %s\n", printableLines(w.IndexErr.Error()))
 	}
 	return a.print(doc, func(out io.Writer) {
 		fmt.Fprintf(out, "%s %s in %s\n", what, w.Memory.ID, printable(w.Memory.Path))

@@ -44,7 +44,7 @@ func (a *app) reasons(res *memsearch.Result) {
 		fmt.Fprintln(a.err, "  "+printable(r))
 	}
 	if len(res.Already) > 0 {
-		fmt.Fprintf(a.err, "already recalled: %s\n", strings.Join(res.Already, ", "))
+		fmt.Fprintf(a.err, "already recalled: %s\n", printable(strings.Join(res.Already, ", ")))
 	}
 	if res.Stale > 0 {
 		fmt.Fprintf(a.err, "%d files changed since they were indexed\n", res.Stale)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,11 +72,13 @@ func counts[K ~string](m map[K]int) string {
 func (a *app) checkCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
-		Short: "Do index, files and catalog agree?",
+		Short: "Do index and files agree?",
 		Long: `Reads every file again and compares it with the index, by content, and the catalog
-block of MEMORY.md with the memories. It changes nothing.
+block of MEMORY.md with the memories. It changes nothing. A stale catalog is said,
+but nothing is found by it: index and files are clean all the same.
 
-Exit codes: 0 they agree, 1 they do not, or another error.`,
+Exit codes: 0 index and files agree, also with a stale catalog; 1 they do not, or
+another error.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			m, _, err := a.open(c.Context())
@@ -109,26 +113,14 @@ func printCheck(w io.Writer, r *core.CheckReport) {
 		fmt.Fprintf(w, "  %s\n", printable(d))
 	}
 	if r.CatalogStale {
-		fmt.Fprintln(w, "  MEMORY.md: the catalog block does not say what the files say")
+		fmt.Fprintln(w, "  MEMORY.md: the catalog block does not say what the files say; memsearch doctor --fix, or the next write, makes it anew")
 	}
 }
 
-// checkErr says how to mend what does not agree.
+// checkErr says how to mend an index that does not agree with its files.
 func checkErr(list []core.CheckReport) error {
-	index, catalog := false, false
-	for _, r := range list {
-		catalog = catalog || r.CatalogStale
-		index = index || !r.Clean && (len(r.Differences) > 0 || !r.CatalogStale)
-	}
-	var hints []string
-	if index {
-		hints = append(hints, "memsearch index brings the index up to the files")
-	}
-	if catalog {
-		hints = append(hints, "memsearch doctor --fix writes the catalog anew")
-	}
-	if hints == nil {
+	if !slices.ContainsFunc(list, func(r core.CheckReport) bool { return !r.Clean }) {
 		return nil
 	}
-	return &exitErr{code: exitFailure, err: fmt.Errorf("index, files and catalog do not agree"), hint: strings.Join(hints, "; ")}
+	return &exitErr{code: exitFailure, err: errors.New("index and files do not agree"), hint: "memsearch index brings the index up to the files"}
 }
