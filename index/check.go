@@ -26,6 +26,7 @@ type CheckReport struct {
 	Units       int // in the index
 	Documents   int // in the keyword index
 	Vectors     int // rows
+	Missing     int // units that wait for their vectors
 	Terms       int // distinct terms of the files
 	Differences []Difference
 }
@@ -102,7 +103,7 @@ func (c *checker) differ(path, format string, args ...any) {
 
 func (c *checker) run(ctx context.Context) error {
 	m := c.g.manifest
-	c.r.Generation, c.r.Units, c.r.State = c.g.num, m.Units, StateEqual
+	c.r.Generation, c.r.Units, c.r.Missing, c.r.State = c.g.num, m.Units, m.Missing, StateEqual
 	if m.Options != c.ix.optionsHash() {
 		c.r.State = StateOptions
 		c.differ("", "it was analysed with other settings")

@@ -176,8 +176,11 @@ func TestEmbedderDown(t *testing.T) {
 	if got := lexicalIDs(t, f.ix, "eu-central-1"); len(got) == 0 || got[0] != "mem_region" {
 		t.Errorf("eu-central-1 finds %q", got)
 	}
-	if r := f.sync(); r.Published || r.Missing != 4 {
+	if r := f.sync(); r.Published || r.Missing != 4 || !errors.Is(r.EmbedErr, errDown) {
 		t.Errorf("sync with the server still down: %+v", r)
+	}
+	if r, err := f.ix.Check(t.Context()); err != nil || r.Missing != 4 || r.Clean() {
+		t.Errorf("check without vectors: %+v, %v", r, err)
 	}
 	f.write("more.md", "One more note.\n")
 	if r := f.sync(); !r.Published || r.Missing != 5 || r.Added != 1 {

@@ -55,6 +55,9 @@ func (s *Snapshot) Len() int { return s.g.units.len() }
 // Generation returns the number of the generation. In memory they count from 1.
 func (s *Snapshot) Generation() int { return s.g.num }
 
+// Missing returns the number of units that wait for their vectors.
+func (s *Snapshot) Missing() int { return s.g.manifest.Missing }
+
 // Zone returns the zone in which the files' naive times were read.
 func (s *Snapshot) Zone() string { return s.g.manifest.Zone }
 

@@ -86,6 +86,7 @@ type job struct {
 	base   *generation // cur, when the plan builds on it
 	state  State
 	reason string
+	embed  error // of an embedder that was tried for missing vectors and still fails
 }
 
 func (j *job) close() error { return j.cur.unref() }
@@ -161,6 +162,7 @@ func (ix *Index) retryVectors(ctx context.Context, j *job) error {
 			return nil
 		}
 		if _, err := ix.opts.Embedder.Embed(ctx, p.units[0].texts, embed.Passage); err != nil {
+			j.embed = err
 			return context.Cause(ctx)
 		}
 		break
@@ -265,7 +267,7 @@ func (j *job) report(g *generation, published bool) *SyncReport {
 	m := g.manifest
 	r := &SyncReport{
 		State: j.state, Reason: j.reason, Generation: g.num, Published: published,
-		Files: len(j.plan.entries), Indexed: m.Indexed, Skipped: m.Skipped, Units: m.Units, Missing: m.Missing,
+		Files: len(j.plan.entries), Indexed: m.Indexed, Skipped: m.Skipped, Units: m.Units, Missing: m.Missing, EmbedErr: j.embed,
 		Skips: append([]vault.Skip(nil), j.plan.skips...),
 	}
 	if published {
