@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/ncruces/go-sqlite3"
@@ -32,7 +33,7 @@ CREATE TABLE vectors (
 )
 
 var (
-	errForeign = errors.New("the file is a database of another program")
+	errForeign = errors.New("the file is a database of another program, or no file")
 	errVersion = errors.New("the file has another version")
 )
 
@@ -48,6 +49,9 @@ func openDatabase(ctx context.Context, path string, opts *CacheOptions) (_ *data
 	flags := sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE
 	if opts.ReadOnly {
 		flags = sqlite3.OPEN_READONLY
+	}
+	if fi, err := os.Stat(path); err == nil && !fi.Mode().IsRegular() { // a pipe would be waited for
+		return nil, errForeign
 	}
 	d := &database{}
 	if d.conn, err = sqlite3.OpenFlags(path, flags); err != nil {

@@ -57,17 +57,22 @@ func decodePointer(b []byte) (pointer, error) {
 
 // readPointer returns the zero pointer when there is no index in dir.
 func readPointer(dir string) (pointer, error) {
-	b, err := os.ReadFile(filepath.Join(dir, currentName))
+	b, err := atomicfile.ReadRegular(filepath.Join(dir, currentName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return pointer{}, nil
 	}
-	if errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ELOOP) {
+	if notFile(err) {
 		return pointer{}, fmt.Errorf("read %s: %w", currentName, errPointer)
 	}
 	if err != nil {
 		return pointer{}, fmt.Errorf("read %s: %w", currentName, err)
 	}
 	return decodePointer(b)
+}
+
+// notFile reports whether something else stands where a file should be.
+func notFile(err error) bool {
+	return errors.Is(err, atomicfile.ErrNotRegular) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ELOOP)
 }
 
 // generations lists the numbers of the generations in dir, ascending.
@@ -134,7 +139,11 @@ func hold(ctx context.Context, dir string) (*held, error) {
 
 func (p pointer) hold(dir string) (*held, error) {
 	h := &held{pointer: p, dir: filepath.Join(dir, genName(p.gen))}
-	lock := flock.New(filepath.Join(h.dir, lockName), flock.SetFlag(os.O_RDONLY))
+	name := filepath.Join(h.dir, lockName)
+	if fi, err := os.Lstat(name); err == nil && !fi.Mode().IsRegular() { // a pipe would be waited for
+		return nil, &Unusable{State: StateCorrupt, Reason: genName(p.gen) + " has no lock"}
+	}
+	lock := flock.New(name, flock.SetFlag(os.O_RDONLY))
 	switch ok, err := lock.TryRLock(); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &Unusable{State: StateCorrupt, Reason: genName(p.gen) + " is gone"}
@@ -162,8 +171,8 @@ func (p pointer) hold(dir string) (*held, error) {
 }
 
 func (p pointer) readManifest(dir string) (*manifest, error) {
-	b, err := os.ReadFile(filepath.Join(dir, manifestName))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ELOOP) {
+	b, err := atomicfile.ReadRegular(filepath.Join(dir, manifestName))
+	if errors.Is(err, fs.ErrNotExist) || notFile(err) {
 		return nil, &Unusable{State: StateCorrupt, Reason: genName(p.gen) + " has no manifest"}
 	}
 	if err != nil {

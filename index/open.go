@@ -13,6 +13,7 @@ import (
 	"github.com/memsearch/memsearch/index/lexical"
 	"github.com/memsearch/memsearch/index/validity"
 	"github.com/memsearch/memsearch/index/vector"
+	"github.com/memsearch/memsearch/internal/atomicfile"
 )
 
 // A generation is open for reading and shared: it closes with its last
@@ -186,6 +187,9 @@ type fileStat struct {
 
 func statOf(name string) (fileStat, error) {
 	fi, err := os.Lstat(name)
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", filepath.Base(name), atomicfile.ErrNotRegular)
+	}
 	if err != nil {
 		return fileStat{}, err
 	}

@@ -11,8 +11,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/memsearch/memsearch/internal/atomicfile"
 )
 
 // FileName is the name of a settings file.
@@ -126,19 +128,20 @@ func Load(o Options) (*Config, error) {
 
 // file merges one settings file.
 func (c *Config) file(name string) error {
-	fi, err := os.Stat(name)
+	f, err := atomicfile.OpenRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read settings: %w", err)
 	}
-	if fi.Size() > maxFile {
-		return fmt.Errorf("read settings: %s has %d bytes, more than %d", name, fi.Size(), maxFile)
-	}
-	b, err := os.ReadFile(name)
+	defer f.Close() // read only
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return fmt.Errorf("read settings: %w", err)
+	}
+	if len(b) > maxFile {
+		return fmt.Errorf("read settings: %s has more than %d bytes", name, maxFile)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(b, &doc); err != nil {

@@ -341,11 +341,20 @@ func (d *Dir) SyncDir(name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// ReadFile returns the content of the file called name.
-func (d *Dir) ReadFile(name string) ([]byte, error) { return d.root.ReadFile(name) }
+// ReadFile returns the content of the regular file called name.
+func (d *Dir) ReadFile(name string) ([]byte, error) {
+	f, err := regular(name, func(flag int) (*os.File, error) { return d.root.OpenFile(name, flag, 0) })
+	if err != nil {
+		return nil, err
+	}
+	return readClose(f)
+}
 
 // Lstat describes name without following a link.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) { return d.root.Lstat(name) }
 
-// Open opens the file called name for reading.
-func (d *Dir) Open(name string) (*os.File, error) { return d.root.Open(name) }
+// Open opens the file or directory called name for reading. It waits for nobody,
+// also when that is a pipe.
+func (d *Dir) Open(name string) (*os.File, error) {
+	return d.root.OpenFile(name, os.O_RDONLY|noWait, 0)
+}
