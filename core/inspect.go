@@ -90,6 +90,7 @@ type CheckReport struct {
 	Files        int      `json:"files"`
 	Units        int      `json:"units"`
 	Vectors      int      `json:"vectors"`
+	Missing      int      `json:"missing_vectors"` // units that wait for theirs
 	Differences  []string `json:"differences"`
 	CatalogStale bool     `json:"catalog_stale"`
 }
@@ -107,7 +108,7 @@ func (m *Memory) Check(ctx context.Context) ([]CheckReport, error) {
 		if err != nil {
 			return nil, fmt.Errorf("check scope %s: %w", s.name, err)
 		}
-		c := CheckReport{Scope: s.name, State: r.State.String(), Files: r.Files, Units: r.Units, Vectors: r.Vectors, Differences: []string{}}
+		c := CheckReport{Scope: s.name, State: r.State.String(), Files: r.Files, Units: r.Units, Vectors: r.Vectors, Missing: r.Missing, Differences: []string{}}
 		for _, d := range r.Differences {
 			c.Differences = append(c.Differences, d.String())
 		}
@@ -130,6 +131,7 @@ type Status struct {
 	Generation int                        `json:"generation"`
 	Memories   int                        `json:"memories"`
 	Units      int                        `json:"units"`
+	Missing    int                        `json:"missing_vectors"` // units that wait for theirs
 	Statuses   map[memsearch.Status]int   `json:"statuses"`
 	Categories map[memsearch.Category]int `json:"categories"`
 	Model      string                     `json:"model"`
@@ -154,7 +156,7 @@ func (m *Memory) Status(ctx context.Context) ([]Status, error) {
 		}
 		st.State, st.Reason = state.String(), reason
 		if snap, err := s.disk.Snapshot(ctx); err == nil {
-			st.Generation, st.Units = snap.Generation(), snap.Len()
+			st.Generation, st.Units, st.Missing = snap.Generation(), snap.Len(), snap.Missing()
 			stats, err := snap.Validity().Stats(ctx)
 			if err := errors.Join(err, snap.Close()); err != nil {
 				return nil, fmt.Errorf("status of scope %s: %w", s.name, err)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,6 +38,9 @@ type batchQuery struct {
 	Tools      []string             `json:"tools"`
 	Explain    bool                 `json:"explain"`
 }
+
+// errNoQuery says what a line of a batch must be.
+var errNoQuery = errors.New("want one JSON object with a text and optional fields as recall --help names them")
 
 // maxBatchLine bounds one line of a batch, in bytes.
 const maxBatchLine = 16 << 20
@@ -87,7 +91,7 @@ func (a *app) recallBatch(c *cobra.Command, f *recallFlags) error {
 		return fmt.Errorf("read batch: %w", err)
 	}
 	if bad > 0 {
-		return usage("each line is one JSON object with a text", "%d lines are no queries", bad)
+		return usage(`a line is one JSON object such as {"text": "where does production run?", "k": 5}`, "%s of the batch could not be read as a query", count(bad, "line"))
 	}
 	if weak && f.strict {
 		return &exitErr{code: exitDegraded}
@@ -100,10 +104,10 @@ func (a *app) batchLine(ctx context.Context, m *core.Memory, line []byte, q mems
 	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(line, []byte("\ufeff"))))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&b); err != nil {
-		return nil, fmt.Errorf("read query: %w", err)
+		return nil, fmt.Errorf("%w: %w", errNoQuery, err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("read query: more than one JSON value")
+		return nil, fmt.Errorf("%w: more than one JSON value", errNoQuery)
 	}
 	if err := b.apply(&q); err != nil {
 		return nil, err

@@ -96,8 +96,8 @@ func printForget(w io.Writer, r *core.ForgetReport) {
 		return
 	}
 	fmt.Fprintf(w, "looked for %d words and lines\n", r.Needles)
-	fmt.Fprintf(w, "  before: %d words in the index, text in %d files\n", r.SeenTerms, len(r.SeenFiles))
-	fmt.Fprintf(w, "  after:  %d words, %d vectors, text in %d of %d files looked into\n", r.LeftTerms, r.LeftRows, len(r.LeftFiles), len(r.Checked))
+	fmt.Fprintf(w, "  before: %s in the index, text in %s\n", count(r.SeenTerms, "word"), count(len(r.SeenFiles), "file"))
+	fmt.Fprintf(w, "  after:  %s, %s, text in %d of %s looked into\n", count(r.LeftTerms, "word"), count(r.LeftRows, "vector"), len(r.LeftFiles), count(len(r.Checked), "file"))
 	for _, p := range r.LeftFiles {
 		fmt.Fprintf(w, "  still in %s\n", printable(p))
 	}

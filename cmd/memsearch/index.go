@@ -45,7 +45,7 @@ Exit codes: 0 ok, 1 error, 2 usage, 5 another process is indexing.`,
 }
 
 func printSync(w io.Writer, r core.SyncReport) {
-	fmt.Fprintf(w, "%s: %d files indexed as %d units, %d skipped", r.Scope, r.Indexed, r.Units, r.Skipped)
+	fmt.Fprintf(w, "%s: %s indexed as %s, %d skipped", r.Scope, count(r.Indexed, "file"), count(r.Units, "unit"), r.Skipped)
 	if r.Published {
 		fmt.Fprintf(w, "; %d added, %d changed, %d removed", r.Added, r.Changed, r.Removed)
 	} else {
@@ -54,8 +54,8 @@ func printSync(w io.Writer, r core.SyncReport) {
 	fmt.Fprintln(w)
 	switch {
 	case r.EmbedError != "":
-		fmt.Fprintf(w, "  %d units have no vector: %s\n", r.Missing, r.EmbedError)
+		fmt.Fprintf(w, "  %s without a vector: %s\n", count(r.Missing, "unit"), printable(r.EmbedError))
 	case r.Missing > 0:
-		fmt.Fprintf(w, "  %d units still have no vector: the model did not answer\n", r.Missing)
+		fmt.Fprintf(w, "  %s without a vector: the model did not answer\n", count(r.Missing, "unit"))
 	}
 }

@@ -47,7 +47,7 @@ func (a *app) reasons(res *memsearch.Result) {
 		fmt.Fprintf(a.err, "already recalled: %s\n", printable(strings.Join(res.Already, ", ")))
 	}
 	if res.Stale > 0 {
-		fmt.Fprintf(a.err, "%d files changed since they were indexed\n", res.Stale)
+		fmt.Fprintf(a.err, "%s changed since indexing\n", count(res.Stale, "file"))
 	}
 }
 

@@ -48,13 +48,17 @@ func printStatus(w io.Writer, s *core.Status) {
 		state += ", " + s.Reason
 	}
 	fmt.Fprintf(w, "  index     %s: %s\n", printable(s.IndexDir), printable(state))
-	fmt.Fprintf(w, "  memories  %d as %d units", s.Memories, s.Units)
+	fmt.Fprintf(w, "  memories  %d as %s", s.Memories, count(s.Units, "unit"))
 	for _, part := range []string{counts(s.Statuses), counts(s.Categories)} {
 		if part != "" {
 			fmt.Fprintf(w, "; %s", part)
 		}
 	}
-	fmt.Fprintf(w, "\n  model     %s\n  mode      %s\n  zone      %s\n", printable(s.Model), s.Mode, s.Zone)
+	fmt.Fprintf(w, "\n  model     %s", printable(s.Model))
+	if s.Missing > 0 {
+		fmt.Fprintf(w, "; %s without a vector: memsearch index tries again and says why", count(s.Missing, "unit"))
+	}
+	fmt.Fprintf(w, "\n  mode      %s\n  zone      %s\n", s.Mode, s.Zone)
 }
 
 func counts[K ~string](m map[K]int) string {
@@ -108,7 +112,8 @@ func printCheck(w io.Writer, r *core.CheckReport) {
 	if !r.Clean {
 		verdict = "not clean"
 	}
-	fmt.Fprintf(w, "%s: %s; index is %s with %d files, %d units, %d vectors\n", r.Scope, verdict, r.State, r.Files, r.Units, r.Vectors)
+	fmt.Fprintf(w, "%s: %s; index is %s with %s, %s, %s\n", r.Scope, verdict, r.State,
+		count(r.Files, "file"), count(r.Units, "unit"), count(r.Vectors, "vector"))
 	for _, d := range r.Differences {
 		fmt.Fprintf(w, "  %s\n", printable(d))
 	}
@@ -122,5 +127,9 @@ func checkErr(list []core.CheckReport) error {
 	if !slices.ContainsFunc(list, func(r core.CheckReport) bool { return !r.Clean }) {
 		return nil
 	}
-	return &exitErr{code: exitFailure, err: errors.New("index and files do not agree"), hint: "memsearch index brings the index up to the files"}
+	hint := "memsearch index brings the index up to the files"
+	if slices.ContainsFunc(list, func(r core.CheckReport) bool { return r.Missing > 0 }) {
+		hint += "; for missing vectors it says what keeps the model from answering (memsearch config shows its settings)"
+	}
+	return &exitErr{code: exitFailure, err: errors.New("index and files do not agree"), hint: hint}
 }
