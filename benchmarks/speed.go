@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/memsearch/memsearch"
@@ -37,9 +36,7 @@ func (s *settings) exec(ctx context.Context, args ...string) (process, error) {
 		}
 	}
 	p.cpu = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-	if u, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		p.rss = int64(u.Maxrss) << 10
-	}
+	p.rss = maxRSS(c.ProcessState)
 	return p, nil
 }
 
