@@ -29,17 +29,39 @@ const (
 	scanRuns = 15
 )
 
+// An arm is one way to go over the rows.
+type arm struct {
+	name  string
+	bytes int64
+	run   func() error
+}
+
+// medians runs the arms in turn, so that a slow moment of the machine hits all,
+// and returns the median of each in milliseconds.
+func medians(arms []arm, runs int) ([]float64, error) {
+	times := make([][]float64, len(arms))
+	for range runs {
+		for i, a := range arms {
+			start := time.Now()
+			if err := a.run(); err != nil {
+				return nil, err
+			}
+			times[i] = append(times[i], ms(time.Since(start)))
+		}
+	}
+	out := make([]float64, len(arms))
+	for i := range out {
+		out[i] = percentile(times[i], .5)
+	}
+	return out, nil
+}
+
 // vectors scans the same rows with our two formats, with chromem-go, and reads as
 // many bytes without computing anything.
 func vectors(ctx context.Context, s *settings, r *report) (err error) {
 	fmt.Fprintln(os.Stderr, "vectors")
 	rows := randomRows(s.seed)
 	query := rows[scanRows/2]
-	type arm struct {
-		name  string
-		bytes int64
-		run   func() error
-	}
 	var arms []arm
 	dst := make([]float32, scanRows)
 	for _, f := range []struct {
@@ -78,29 +100,22 @@ func vectors(ctx context.Context, s *settings, r *report) (err error) {
 		_, err := c.QueryEmbedding(ctx, query, 10, nil, nil)
 		return err
 	}})
-	times := make([][]float64, len(arms))
-	for range scanRuns { // in turn, so that a slow moment of the machine hits all
-		for i, a := range arms {
-			start := time.Now()
-			if err := a.run(); err != nil {
-				return err
-			}
-			times[i] = append(times[i], ms(time.Since(start)))
-		}
+	med, err := medians(arms, scanRuns)
+	if err != nil {
+		return err
 	}
-	med := func(i int) float64 { return percentile(times[i], .5) }
 	r.section("Vector scan", fmt.Sprintf("%d rows of %d dimensions, exact, on %d processors, median of %d runs in turn. The read-only sum stands for the memory bandwidth.",
 		scanRows, scanDims, runtime.NumCPU(), scanRuns))
 	out := [][]string{{"what", "median", "rate"}}
 	for i, a := range arms {
-		out = append(out, []string{a.name, fmt.Sprintf("%.2f ms", med(i)), fmt.Sprintf("%.1f GB/s", float64(a.bytes)/med(i)/1e6)})
+		out = append(out, []string{a.name, fmt.Sprintf("%.2f ms", med[i]), fmt.Sprintf("%.1f GB/s", float64(a.bytes)/med[i]/1e6)})
 	}
 	r.table(out)
 	r.table([][]string{{"what", "goal", "measured"},
-		{"float32 against bandwidth", "≥ 80 %", fmt.Sprintf("%.0f %%", 100*med(3)/med(2))},
-		{"int8", "≤ 3 ms", fmt.Sprintf("%.2f ms", med(0))},
-		{"int8 against chromem-go", "≥ 12x", fmt.Sprintf("%.0fx", med(4)/med(0))},
-		{"float32 against chromem-go", "–", fmt.Sprintf("%.0fx", med(4)/med(2))}})
+		{"float32 against bandwidth", "≥ 80 %", fmt.Sprintf("%.0f %%", 100*med[3]/med[2])},
+		{"int8", "≤ 3 ms", fmt.Sprintf("%.2f ms", med[0])},
+		{"int8 against chromem-go", "≥ 12x", fmt.Sprintf("%.0fx", med[4]/med[0])},
+		{"float32 against chromem-go", "–", fmt.Sprintf("%.0fx", med[4]/med[2])}})
 	return nil
 }
 

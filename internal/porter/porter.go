@@ -85,6 +85,33 @@ func endsIn(w []byte, m uint32) bool {
 	return c < 26 && m>>c&1 == 1
 }
 
+// past takes -ed and -ing off, and mends the end that this leaves: step 1b.
+func past(w []byte) []byte {
+	switch {
+	case hasSuffix(w, "eed"):
+		if measure(w[:len(w)-3]) > 0 {
+			w = w[:len(w)-1]
+		}
+		return w
+	case hasSuffix(w, "ed") && hasVowel(w[:len(w)-2]):
+		w = w[:len(w)-2]
+	case hasSuffix(w, "ing") && hasVowel(w[:len(w)-3]):
+		w = w[:len(w)-3]
+	default:
+		return w
+	}
+	if hasSuffix(w, "at") || hasSuffix(w, "bl") || hasSuffix(w, "iz") {
+		return append(w, 'e')
+	}
+	if c := w[len(w)-1]; doubleCons(w) && c != 'l' && c != 's' && c != 'z' {
+		return w[:len(w)-1]
+	}
+	if measure(w) == 1 && cvc(w) {
+		return append(w, 'e')
+	}
+	return w
+}
+
 // Stem returns the stem of a lower-case ASCII word. It works inside w, which it
 // may lengthen by one byte on the way: what stands behind w in its array may be
 // overwritten. Words of one or two letters are their own stems.
@@ -99,25 +126,7 @@ func Stem(w []byte) []byte {
 			w = w[:len(w)-1]
 		}
 	}
-	cut := false
-	if hasSuffix(w, "eed") {
-		if measure(w[:len(w)-3]) > 0 {
-			w = w[:len(w)-1]
-		}
-	} else if hasSuffix(w, "ed") && hasVowel(w[:len(w)-2]) {
-		w, cut = w[:len(w)-2], true
-	} else if hasSuffix(w, "ing") && hasVowel(w[:len(w)-3]) {
-		w, cut = w[:len(w)-3], true
-	}
-	if cut {
-		if hasSuffix(w, "at") || hasSuffix(w, "bl") || hasSuffix(w, "iz") {
-			w = append(w, 'e')
-		} else if c := w[len(w)-1]; doubleCons(w) && c != 'l' && c != 's' && c != 'z' {
-			w = w[:len(w)-1]
-		} else if measure(w) == 1 && cvc(w) {
-			w = append(w, 'e')
-		}
-	}
+	w = past(w)
 	if hasSuffix(w, "y") && hasVowel(w[:len(w)-1]) {
 		w[len(w)-1] = 'i'
 	}
