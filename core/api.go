@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/embed/openai"
 	"github.com/memsearch/memsearch/internal/tokens"
@@ -31,28 +32,38 @@ func newAPI(o *Options) (embed.Embedder, error) {
 		Logger:      o.Logger,
 	}
 	client, err := openai.New(opts)
+	if err == nil {
+		return impatient{client}, nil
+	}
+	why := err
 	if errors.Is(err, openai.ErrNoKey) {
 		opts.KeyEnv = ""
-		if c, ferr := openai.New(opts); ferr == nil {
-			return keyless{c.Fingerprint(), err}, nil
+		client, err = openai.New(opts)
+	}
+	if errors.Is(err, openai.ErrNoDims) {
+		if why != err {
+			why = fmt.Errorf("%w; %w", why, err)
 		}
+		why = fmt.Errorf("%w: set dims in %s to the length of its vectors", why, config.FileName)
+		opts.Dims = 1 // of rows that nobody makes
+		client, err = openai.New(opts)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return impatient{client}, nil
+	return unusable{client.Fingerprint(), why}, nil
 }
 
-// keyless stands for a model whose key is missing: words are searched, and vectors
-// of times when it was there stay.
-type keyless struct {
+// unusable stands for a model whose key is missing, or whose dimensions are not
+// known: words are searched, and vectors of times when the key was there stay.
+type unusable struct {
 	fingerprint embed.Fingerprint
 	err         error
 }
 
-func (e keyless) Fingerprint() embed.Fingerprint { return e.fingerprint }
+func (e unusable) Fingerprint() embed.Fingerprint { return e.fingerprint }
 
-func (e keyless) Embed(context.Context, []string, embed.Kind) ([][]float32, error) {
+func (e unusable) Embed(context.Context, []string, embed.Kind) ([][]float32, error) {
 	return nil, e.err
 }
 

@@ -93,6 +93,8 @@ func TestModelHangs(t *testing.T) {
 	for name, flags := range map[string]map[string]string{
 		"server": {"model": "m", "base_url": s.URL, "dims": "3", "api_key_env": ""},
 		"key":    {"model": "m", "base_url": s.URL, "dims": "3", "api_key_env": "MEMSEARCH_TEST_NO_SUCH_KEY"},
+		"dims":   {"model": "m", "base_url": s.URL, "api_key_env": ""},
+		"both":   {"model": "m", "base_url": s.URL, "api_key_env": "MEMSEARCH_TEST_NO_SUCH_KEY"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,6 +103,9 @@ func TestModelHangs(t *testing.T) {
 			res := recall(t, m, "heron")
 			if res.Status != memsearch.StateDegraded || len(res.Hits) == 0 || len(res.Reasons) == 0 {
 				t.Errorf("%s %v: %v", res.Status, res.Reasons, hits(res))
+			}
+			if name == "dims" && !strings.Contains(strings.Join(res.Reasons, " "), "set dims in memsearch.yaml") {
+				t.Errorf("reasons %v do not say what to do", res.Reasons)
 			}
 			if d := time.Since(began); d > 20*time.Second {
 				t.Errorf("answered after %s", d)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	goopenai "github.com/sashabaranov/go-openai"
@@ -27,6 +29,7 @@ type Client struct {
 	slots   chan struct{} // one for each request under way
 	limiter *rate.Limiter
 	breaker *gobreaker.CircuitBreaker[[][]float32]
+	silent  atomic.Pointer[time.Time] // until when a server that does not answer is left alone
 	budget  budget
 
 	report sync.Mutex // held while OnCall runs

@@ -324,6 +324,33 @@ func TestLostAnswersCountAsCharged(t *testing.T) {
 	})
 }
 
+// TestSilence guards against minutes of waiting for a server that takes requests
+// and never answers, whatever the number of texts.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{steps: []step{hang}}
+		c := serve(t, s, func(o *openai.Options) { o.BatchTexts, o.Timeout = 1, 30*time.Second })
+		start := time.Now()
+		var wg sync.WaitGroup
+		for range 3 { // as many indexers as there are processors
+			wg.Go(func() {
+				_, err := c.Embed(t.Context(), strings.Fields("a b c d e f g h"), embed.Passage)
+				if err == nil || strings.Contains(err.Error(), "backoff") {
+					t.Errorf("error %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(start); took > 62*time.Second {
+			t.Errorf("gave up after %v, want two timeouts at most", took)
+		}
+		before := s.count()
+		if _, err := c.Embed(t.Context(), []string{"x"}, embed.Passage); !errors.Is(err, openai.ErrUnavailable) || s.count() != before {
+			t.Errorf("afterwards: %v, %d requests more", err, s.count()-before)
+		}
+	})
+}
+
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

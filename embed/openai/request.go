@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -47,14 +48,20 @@ func (c *Client) request(ctx context.Context, batch []input) ([][]float32, error
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	try := 0
+	try, unanswered := 0, 0
 	operation := func() ([][]float32, error) {
 		try++
 		rows, err := c.try(ctx, batch, try)
-		if err != nil {
-			return nil, c.judge(err)
+		if err == nil {
+			return rows, nil
 		}
-		return rows, nil
+		if timedOut(err) {
+			if unanswered++; unanswered == maxUnanswered {
+				c.leaveAlone(ctx)
+				return nil, backoff.Permanent(err)
+			}
+		}
+		return nil, c.judge(err)
 	}
 	pause := &backoff.ExponentialBackOff{InitialInterval: firstPause, RandomizationFactor: .5, Multiplier: growth, MaxInterval: lastPause}
 	rows, err := backoff.Retry(ctx, operation, backoff.WithBackOff(pause),
@@ -69,6 +76,25 @@ func (c *Client) request(ctx context.Context, batch []input) ([][]float32, error
 		err = final.Err
 	}
 	return rows, err
+}
+
+// maxUnanswered is how often a request waits for an answer until its time is up.
+// A server that takes requests and says nothing costs far more time than one that
+// fails.
+const maxUnanswered = 2
+
+// timedOut reports whether the server did not answer in time.
+func timedOut(err error) bool {
+	e, ok := errors.AsType[net.Error](err)
+	return !errors.Is(err, errStopped) && (errors.Is(err, context.DeadlineExceeded) || ok && e.Timeout())
+}
+
+// leaveAlone makes no request for a while, so that others do not wait for the same
+// silence.
+func (c *Client) leaveAlone(ctx context.Context) {
+	until := time.Now().Add(c.opts.BreakFor)
+	c.silent.Store(&until)
+	c.opts.Logger.WarnContext(ctx, "embedding server does not answer and is left alone", "model", c.opts.Model, "for", c.opts.BreakFor)
 }
 
 // postponed is an error after which the server wants a pause.
@@ -106,6 +132,9 @@ func (c *Client) try(ctx context.Context, batch []input, n int) ([][]float32, er
 		if err := c.limiter.Wait(ctx); err != nil {
 			return nil, errors.Join(errStopped, err)
 		}
+	}
+	if until := c.silent.Load(); until != nil && time.Now().Before(*until) {
+		return nil, ErrUnavailable
 	}
 	rows, err := c.breaker.Execute(func() ([][]float32, error) { return c.ask(ctx, batch, n) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
