@@ -234,15 +234,25 @@ func (r *recalling) fill(hits []hit) {
 	}
 }
 
+// scopeName returns the name of a scope where memories must be told apart by it:
+// when there are several.
+func (r *recalling) scopeName(i int) string {
+	if len(r.engine.scopes) < 2 {
+		return ""
+	}
+	return r.engine.scopes[i].Name
+}
+
 // pack writes the context from the hits that are likely enough to help.
 func (r *recalling) pack(hits []hit) {
 	pieces := slices.Clone(r.standing)
 	for i := range hits {
 		if hits[i].confidence >= r.engine.opts.InjectFloor {
-			pieces = append(pieces, hits[i].piece())
+			pieces = append(pieces, hits[i].piece(r.scopeName(hits[i].scope)))
 		}
 	}
 	pieces = append(pieces, r.trailing...)
+	tellApart(pieces)
 	p := Pack(pieces, r.ask.Budget)
 	r.res.Context, r.res.Tokens = p.Text, p.Tokens
 	r.res.Injected = append(r.res.Injected, p.Used...)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/internal/memfile"
 )
 
 // steps returns the arithmetic behind h's score; the deltas sum to it.
@@ -62,7 +63,7 @@ func (h *hit) summary() string {
 		}
 	}
 	for l := range strings.SplitSeq(h.text, "\n") {
-		if l = strings.Trim(l, "#-*> \t\r"); l != "" {
+		if l = memfile.TrimCallout(strings.Trim(l, "#-*> \t\r")); l != "" {
 			return shorten(l, 120)
 		}
 	}
@@ -80,16 +81,20 @@ func shorten(s string, n int) string {
 	return s
 }
 
-// piece returns h as it goes into a context.
-func (h *hit) piece() Piece {
+// piece returns h as it goes into a context, with the name of its scope unless
+// that is empty.
+func (h *hit) piece(scope string) Piece {
 	r := &h.row
-	p := Piece{Section: SectionMemories, ID: r.UnitID, Category: r.Category, Date: dateText(r.Occurred),
+	p := Piece{Section: SectionMemories, Scope: scope, ID: r.UnitID, Category: r.Category, Date: dateText(r.Occurred),
 		Source: fmt.Sprintf("%s:%d-%d", r.Path, r.Lines[0], r.Lines[1]), Summary: r.Summary, Text: h.text}
 	if r.Occurred.Source == memsearch.DateModTime && p.Date != "" {
 		p.Date = "file of " + p.Date
 	}
 	if end := r.End(); !end.IsZero() {
 		p.Date = strings.TrimSpace(p.Date + " until " + end.String())
+	}
+	if scope != "" {
+		p.Source = scope + ":" + p.Source
 	}
 	if p.Summary == "" {
 		p.Summary = r.Title

@@ -31,6 +31,7 @@ var sectionTitles = [numSections]string{"Pinned", "Timeline constraints", "Memor
 // A Piece is one unit on its way into a context.
 type Piece struct {
 	Section  Section
+	Scope    string // name of its scope when several are searched, else empty
 	ID       string // unit id; empty for what is no memory
 	Category memsearch.Category
 	Date     string // as it is shown; may be empty
@@ -191,6 +192,24 @@ func newBlock(p *Piece) block {
 		b.WriteByte('\n')
 	}
 	return block{section: p.Section, id: p.ID, category: p.Category, text: b.String()}
+}
+
+// tellApart puts the name of the scope before the ids that several scopes have.
+func tellApart(pieces []Piece) {
+	first := map[string]string{} // id -> scope
+	shared := map[string]bool{}
+	for _, p := range pieces {
+		if s, ok := first[p.ID]; !ok {
+			first[p.ID] = p.Scope
+		} else if s != p.Scope {
+			shared[p.ID] = true
+		}
+	}
+	for i := range pieces {
+		if p := &pieces[i]; p.ID != "" && shared[p.ID] {
+			p.ID = p.Scope + "/" + p.ID
+		}
+	}
 }
 
 // says reports whether text holds what summary says, in whatever clothes.

@@ -154,7 +154,7 @@ func (r *recalling) pieces(ctx context.Context, scope int, rows []validity.Row, 
 	sc := r.engine.scopes[scope]
 	for _, row := range rows {
 		h := hit{row: row, scope: scope}
-		p := h.piece()
+		p := h.piece(r.scopeName(scope))
 		if containsPiece(seen, p) || r.ask.Turn != "" && row.Turn == r.ask.Turn {
 			continue
 		}

@@ -429,6 +429,31 @@ func TestScopesFuseByRank(t *testing.T) {
 	}
 }
 
+// TestScopesInContext guards against notes of two scopes that a reader of the
+// block cannot tell apart.
+func TestScopesInContext(t *testing.T) {
+	row := validity.Row{Path: "n.md", Lines: [2]int{1, 1}}
+	one := newFake(note{id: "same", text: "kite of the user", cos: .5, row: row}, note{id: "own", text: "kite b", cos: .4, row: row})
+	two := newFake(note{id: "same", text: "kite of the project", cos: .5, row: row})
+	opts := &recall.Options{InjectFloor: -1}
+	res := ask(t, engine(opts, one, two), memsearch.Query{Text: "kite"})
+	if diff := cmp.Diff([]string{"user/same", "project/same", "own"}, res.Injected); diff != "" {
+		t.Error(diff)
+	}
+	for _, want := range []string{`ids="user/same project/same own"`, "- user:n.md:1-1\n", "- project:n.md:1-1\n"} {
+		if !strings.Contains(res.Context, want) {
+			t.Errorf("no %q in\n%s", want, res.Context)
+		}
+	}
+	if diff := cmp.Diff([]string{"same", "same", "own"}, ids(res)); diff != "" {
+		t.Error(diff)
+	}
+	res = ask(t, engine(opts, one), memsearch.Query{Text: "kite"})
+	if !strings.Contains(res.Context, `ids="same own"`) || !strings.Contains(res.Context, "- n.md:1-1\n") {
+		t.Errorf("one scope:\n%s", res.Context)
+	}
+}
+
 func TestIgnoreMemory(t *testing.T) {
 	f := newFake(note{id: "a", text: "memory leak in the parser", cos: .5})
 	for text, ignored := range map[string]bool{
