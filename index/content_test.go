@@ -25,12 +25,13 @@ import (
 // A fakeSource has files whose times are set by hand.
 type fakeSource struct {
 	entries []vault.Entry
+	skips   []vault.Skip
 	text    map[string]string
 	read    []string
 }
 
 func (s *fakeSource) Walk(context.Context) ([]vault.Entry, []vault.Skip, error) {
-	return s.entries, nil, nil
+	return s.entries, s.skips, nil
 }
 
 func (s *fakeSource) ReadEntry(e vault.Entry) ([]byte, error) {
@@ -107,6 +108,11 @@ func TestUnreadable(t *testing.T) {
 	src.text["b.md"] = "beta\n"
 	if r := syncOf(t, ix, index.SyncOptions{}); !r.Published || r.Indexed != 2 || r.Changed != 1 {
 		t.Errorf("third sync: %+v", r)
+	}
+	// A file that the walk refuses is there and counted; a folder is no file.
+	src.skips = []vault.Skip{{Path: "escape.md", Reason: vault.ReasonLinkOut}, {Path: ".hidden/", Reason: vault.ReasonHidden}}
+	if r := syncOf(t, ix, index.SyncOptions{}); r.Files != 3 || r.Indexed != 2 || r.Skipped != 1 || len(r.Skips) != 2 {
+		t.Errorf("fourth sync: %+v", r)
 	}
 	clean(t, ix)
 }

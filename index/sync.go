@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/memsearch/memsearch/embed"
@@ -39,16 +40,16 @@ type SyncReport struct {
 	Generation int    // number of the current generation
 	Published  bool   // the generation is new
 
-	Files   int // listed by the walk; Indexed + Skipped, unless Stale is not 0
+	Files   int // Markdown files that are there; Indexed + Skipped, unless Stale is not 0
 	Indexed int
-	Skipped int // files that hold nothing to index or could not be read
+	Skipped int // files that hold nothing to index, could not be read, or lead out of the vault
 	Units   int
 	Added   int
 	Changed int
 	Removed int
 	Stale   int // files that differ from the index because MaxFiles was reached
 
-	Skips []vault.Skip // why files and folders are not indexed; Skipped of them were listed by the walk
+	Skips []vault.Skip // why files and folders are not indexed; Skipped of them are files
 
 	Missing  int   // units without vectors
 	EmbedErr error // why; the next sync tries again
@@ -272,6 +273,12 @@ func (j *job) report(g *generation, published bool) *SyncReport {
 	}
 	if published {
 		r.Added, r.Changed, r.Removed = j.plan.added, j.plan.changed+len(j.plan.redo), j.plan.removed
+	}
+	for _, s := range j.plan.skips {
+		if !strings.HasSuffix(s.Path, "/") {
+			r.Files++
+			r.Skipped++
+		}
 	}
 	// Sources were read for the comparison, or written a moment ago.
 	list, err := g.sources()
