@@ -51,10 +51,7 @@ type builder interface {
 	prepare(ctx context.Context, m *Memory, q memsearch.Query, o Outline) (*Prepared, error)
 }
 
-func newBuilder(mode Mode, c *config.Config) (builder, error) {
-	if mode == "" {
-		mode = Mode(c.Mode)
-	}
+func newBuilder(mode Mode) (builder, error) {
 	switch mode {
 	case ModeOff:
 		return offBuilder{}, nil

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,10 @@ type Memory struct {
 // shared is what the views of one opened list have in common.
 type shared struct {
 	scopes   []*scope
+	lost     []lostScope
+	first    string // name of the scope that is written to
 	settings *config.Config
+	mode     Mode
 	builder  builder
 	now      func() time.Time
 	log      *slog.Logger
@@ -108,9 +112,17 @@ type shared struct {
 	reading sync.WaitGroup
 }
 
+// A lostScope could not be opened.
+type lostScope struct {
+	name string
+	err  error
+}
+
 // Open opens scopes, the most important first; writes go to the first unless a
-// call names another. The directories must exist. Nothing is indexed before it
-// is needed. A nil opts is the same as a zero Options.
+// call names another. The directories must exist. One of several that cannot be
+// opened does not keep the others from answering: every recall then is degraded
+// and says why, and all other calls that would need the scope fail. Nothing is
+// indexed before it is needed. A nil opts is the same as a zero Options.
 func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err error) {
 	var o Options
 	if opts != nil {
@@ -127,13 +139,15 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &shared{settings: o.Settings, now: o.Now, log: o.Logger}
-	if s.builder, err = newBuilder(o.Mode, o.Settings); err != nil {
+	o.Mode = cmp.Or(o.Mode, Mode(o.Settings.Mode))
+	s := &shared{settings: o.Settings, mode: o.Mode, now: o.Now, log: o.Logger}
+	if s.builder, err = newBuilder(o.Mode); err != nil {
 		return nil, err
 	}
 	if len(scopes) == 0 {
 		return nil, errors.New("open memory: no scope given")
 	}
+	s.first = scopes[0].Name
 	if s.embedder, s.model, err = newEmbedder(&o); err != nil {
 		return nil, fmt.Errorf("open memory: %w", err)
 	}
@@ -142,18 +156,23 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 			err = errors.Join(err, s.close())
 		}
 	}()
-	for _, sc := range scopes {
+	for i, sc := range scopes {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		if sc.Name == "" || slices.ContainsFunc(s.scopes, func(x *scope) bool { return x.name == sc.Name }) {
+		if sc.Name == "" || slices.ContainsFunc(scopes[:i], func(x Scope) bool { return x.Name == sc.Name }) {
 			return nil, fmt.Errorf("open memory: scope %q in %s needs a name of its own", sc.Name, sc.Dir)
 		}
 		opened, err := openScope(sc, s, o.Watch)
 		if err != nil {
-			return nil, fmt.Errorf("open scope %s: %w", sc.Name, err)
+			s.lost = append(s.lost, lostScope{sc.Name, fmt.Errorf("open scope %s: %w", sc.Name, err)})
+			s.log.WarnContext(ctx, "scope cannot be opened", "scope", sc.Name, "err", err)
+			continue
 		}
 		s.scopes = append(s.scopes, opened)
+	}
+	if len(s.scopes) == 0 {
+		return nil, s.missing()
 	}
 	return &Memory{shared: s, caller: o.Caller}, nil
 }
@@ -217,14 +236,36 @@ func (m *Memory) beginRead() (func(), error) {
 	return done, nil
 }
 
+// missing returns why scopes could not be opened, nil when all are there.
+func (s *shared) missing() error {
+	errs := make([]error, len(s.lost))
+	for i, l := range s.lost {
+		errs[i] = l.err
+	}
+	return errors.Join(errs...)
+}
+
+// beginAll is begin for a call that is about every scope.
+func (s *shared) beginAll() (func(), error) {
+	if err := s.missing(); err != nil {
+		return nil, err
+	}
+	return s.begin()
+}
+
 // scope returns the scope called name, the first for "".
 func (s *shared) scope(name string) (*scope, error) {
 	if name == "" {
-		return s.scopes[0], nil
+		name = s.first
 	}
 	for _, sc := range s.scopes {
 		if sc.name == name {
 			return sc, nil
+		}
+	}
+	for _, l := range s.lost {
+		if l.name == name {
+			return nil, l.err
 		}
 	}
 	return nil, fmt.Errorf("scope %q: %w", name, ErrNoScope)

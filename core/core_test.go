@@ -172,6 +172,9 @@ func TestModes(t *testing.T) {
 		if p.Tokens > memsearch.DefaultBudget {
 			t.Errorf("%s: %d tokens", tt.mode, p.Tokens)
 		}
+		if st, err := m.Status(t.Context()); err != nil || len(st) != 1 || st[0].Mode != tt.mode {
+			t.Errorf("%s: status %+v, %v", tt.mode, st, err)
+		}
 	}
 	if _, err := core.Open(t.Context(), []core.Scope{{Name: "user", Dir: dir}}, &core.Options{Mode: "loud"}); err == nil {
 		t.Error("an unknown mode is accepted")

@@ -64,7 +64,7 @@ func (m *Memory) Sync(ctx context.Context, o SyncOptions) ([]SyncReport, error) 
 		}
 		out = append(out, syncReport(s.name, r))
 	}
-	return out, errors.Join(errs...)
+	return out, errors.Join(append(errs, m.missing())...)
 }
 
 func syncReport(scope string, r *index.SyncReport) SyncReport {
@@ -97,7 +97,7 @@ type CheckReport struct {
 
 // Check reads every file again and compares, by content. It changes nothing.
 func (m *Memory) Check(ctx context.Context) ([]CheckReport, error) {
-	done, err := m.begin()
+	done, err := m.beginAll()
 	if err != nil {
 		return nil, err
 	}
@@ -135,20 +135,20 @@ type Status struct {
 	Statuses   map[memsearch.Status]int   `json:"statuses"`
 	Categories map[memsearch.Category]int `json:"categories"`
 	Model      string                     `json:"model"`
-	Mode       string                     `json:"mode"`
+	Mode       Mode                       `json:"mode"`
 	Zone       string                     `json:"zone"`
 }
 
 // Status describes every scope without changing anything.
 func (m *Memory) Status(ctx context.Context) ([]Status, error) {
-	done, err := m.begin()
+	done, err := m.beginAll()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	var out []Status
 	for _, s := range m.scopes {
-		st := Status{Scope: s.name, Dir: s.vault.Dir(), IndexDir: s.disk.Dir(), Model: m.model, Mode: m.settings.Mode, Zone: m.settings.Zone.String(),
+		st := Status{Scope: s.name, Dir: s.vault.Dir(), IndexDir: s.disk.Dir(), Model: m.model, Mode: m.mode, Zone: m.settings.Zone.String(),
 			Statuses: map[memsearch.Status]int{}, Categories: map[memsearch.Category]int{}}
 		state, reason, err := s.disk.State(ctx)
 		if err != nil {
@@ -277,6 +277,11 @@ func (m *Memory) each(ctx context.Context, fn func(*scope, *index.Snapshot) erro
 		return err
 	}
 	defer done()
+	if m.only == nil {
+		if err := m.missing(); err != nil {
+			return err
+		}
+	}
 	for _, s := range m.scopes {
 		v, err := s.current(ctx)
 		if err != nil {
