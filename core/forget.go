@@ -243,7 +243,7 @@ func gitCommits(ctx context.Context, dir string, paths, texts []string) []string
 		return out
 	}
 	run := func(args ...string) []byte {
-		b, err := exec.CommandContext(ctx, git, append([]string{"-C", dir}, args...)...).Output()
+		b, err := exec.CommandContext(ctx, git, append([]string{"--literal-pathspecs", "-C", dir}, args...)...).Output()
 		if err != nil {
 			return nil // not a repository, or nothing of that name in it
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -103,11 +104,19 @@ func TestRememberAll(t *testing.T) {
 // TestForgetInGit guards against a clean report while history still holds the
 // text.
 func TestForgetInGit(t *testing.T) {
+	t.Run("folder", func(t *testing.T) { testForgetInGit(t, "sub/bird.md") })
+	if runtime.GOOS != "windows" {
+		t.Run("name that git reads as a pattern", func(t *testing.T) { testForgetInGit(t, ":(x)bird.md") })
+	}
+}
+
+func testForgetInGit(t *testing.T, name string) {
+	t.Helper()
 	git, err := exec.LookPath("git")
 	if err != nil {
 		t.Log("no git here: only the files are checked")
 	}
-	dir := folder(t, map[string]string{"sub/bird.md": "---\nid: mem_bird\n---\nThe marabou sits on the mast.\n", "other.md": "Nothing.\n"})
+	dir := folder(t, map[string]string{name: "---\nid: mem_bird\n---\nThe marabou sits on the mast.\n", "other.md": "Nothing.\n"})
 	commit := func(args ...string) {
 		t.Helper()
 		if git == "" {
@@ -119,7 +128,7 @@ func TestForgetInGit(t *testing.T) {
 		}
 	}
 	commit("init", "-q")
-	commit("add", "sub", "other.md")
+	commit("add", ".")
 	commit("commit", "-qm", "one")
 	m := open(t, nil, core.Scope{Name: "user", Dir: dir})
 	dry, err := m.Forget(t.Context(), true, "mem_bird")
@@ -131,7 +140,7 @@ func TestForgetInGit(t *testing.T) {
 		t.Fatalf("%+v, %v", reports, err)
 	}
 	r := reports[0]
-	if diff := cmp.Diff([]string{"sub/bird.md"}, r.Removed); diff != "" {
+	if diff := cmp.Diff([]string{name}, r.Removed); diff != "" {
 		t.Errorf("removed (-want +got):\n%s", diff)
 	}
 	if r.LeftTerms != 0 || len(r.LeftFiles) > 0 || r.LeftRows != 0 || r.SeenTerms == 0 || len(r.Checked) == 0 {
