@@ -55,6 +55,13 @@ type testVault struct {
 	before map[string][]byte
 }
 
+func newVault(t *testing.T, files notes) *testVault {
+	t.Helper()
+	v := &testVault{dir: t.TempDir(), before: map[string][]byte{}}
+	v.write(t, files)
+	return v
+}
+
 func runCases(t *testing.T, cases []recallCase) {
 	t.Helper()
 	for _, c := range cases {

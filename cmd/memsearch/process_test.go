@@ -44,13 +44,6 @@ func finish(t *testing.T, c *exec.Cmd) (int, string) {
 	return c.ProcessState.ExitCode(), errs.String()
 }
 
-func newVault(t *testing.T, files notes) *testVault {
-	t.Helper()
-	v := &testVault{dir: t.TempDir(), before: map[string][]byte{}}
-	v.write(t, files)
-	return v
-}
-
 // TestBusy guards against a writer that waits for ever, and a reader that waits at
 // all.
 func TestBusy(t *testing.T) {
