@@ -46,6 +46,8 @@ type build struct {
 
 	missing int // units without vectors
 
+	keep *keySet // of the texts that are there; nil: nothing was forgotten
+
 	embedErr atomic.Pointer[error] // the first failure; no more texts are sent after it
 	err      error
 }
@@ -155,6 +157,7 @@ func (b *build) embed(ctx context.Context, files []parsed) error {
 			texts = append(texts, files[i].units[j].texts...)
 		}
 	}
+	b.keep.add(texts)
 	if len(texts) == 0 || b.embedErr.Load() != nil {
 		return nil
 	}

@@ -106,6 +106,45 @@ func (ix *Index) Forget(ctx context.Context, o ForgetOptions) (*ForgetReport, er
 	return r, nil
 }
 
+// unpurged stands in a manifest for a number of forgettings that the cache of
+// vectors has not followed. It is none that there can be, so the next sync starts
+// over.
+const unpurged = -1
+
+// forgotten reports whether the index that the job starts from, or one that is not
+// there any more, may have been made before something was forgotten. Then all
+// files are read.
+func (j *job) forgotten() bool {
+	return j.base == nil && j.plan.forgets > 0 && (j.cur == nil || j.cur.manifest.Forgets != j.plan.forgets)
+}
+
+// purge takes every text but those of keep out of the cache of vectors. A nil keep
+// leaves it alone.
+func (ix *Index) purge(ctx context.Context, keep *keySet) error {
+	c, ok := embed.As[*embed.Cached](ix.opts.Embedder)
+	if keep == nil || !ok || c.Cache() == nil {
+		return nil
+	}
+	return c.Cache().Purge(ctx, func(k embed.Key) bool { return keep.keys[k] })
+}
+
+// A keySet collects the keys of texts that are embedded side by side.
+type keySet struct {
+	mu   sync.Mutex
+	keys map[embed.Key]bool
+}
+
+func (s *keySet) add(texts []string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range texts {
+		s.keys[embed.KeyOf(t)] = true
+	}
+}
+
 // discard deletes the whole index but for what readers hold.
 func (ix *Index) discard(ctx context.Context, wait time.Duration) (err error) {
 	l, err := lockWriter(ctx, ix.dir, wait)

@@ -14,6 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/gofrs/flock"
 
+	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/index/lexical"
 	"github.com/memsearch/memsearch/index/validity"
 	"github.com/memsearch/memsearch/internal/atomicfile"
@@ -84,8 +85,15 @@ func (ix *Index) publish(ctx context.Context, j *job, o SyncOptions) (_ *SyncRep
 	if j.base != nil {
 		b.next = j.base.manifest.NextFile
 	}
+	if j.forgotten() {
+		b.keep = &keySet{keys: map[embed.Key]bool{}}
+	}
 	m, err := w.write(ctx, b)
 	if err == nil {
+		if perr := ix.purge(ctx, b.keep); perr != nil {
+			ix.log.WarnContext(ctx, "cache of vectors not purged, the next sync tries again", "err", perr)
+			m.Forgets = unpurged
+		}
 		err = w.commit(m)
 	}
 	if err != nil {
