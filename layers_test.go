@@ -20,6 +20,7 @@ var layers = []string{
 	".",
 	"internal/atomicfile",
 	"internal/porter",
+	"internal/english",
 	"internal/quant",
 	"internal/when",
 	"internal/tokens",

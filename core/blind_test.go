@@ -29,7 +29,7 @@ func TestBlind(t *testing.T) {
 			}
 			t.Cleanup(func() { l.Unlock() })
 		}, "another process is indexing"},
-		{"more changes than allowed", map[string]string{"sync_files": "1"}, func(*testing.T, string) {}, "2 files changed since they were indexed"},
+		{"more changes than allowed", map[string]string{"sync_files": "1"}, func(*testing.T, string) {}, "2 files changed since indexing"},
 		{"nothing to lock", nil, func(t *testing.T, index string) {
 			lock := filepath.Join(index, "lock")
 			if err := errors.Join(os.Remove(lock), os.Mkdir(lock, 0o700)); err != nil {

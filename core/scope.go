@@ -11,6 +11,7 @@ import (
 
 	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/index"
+	"github.com/memsearch/memsearch/internal/english"
 	"github.com/memsearch/memsearch/internal/vault"
 )
 
@@ -221,10 +222,10 @@ func (s *scope) catchUp(ctx context.Context, w *index.Walk) (_ freshness, again 
 	case err == nil:
 		f := freshness{published: r.Published, stale: r.Stale}
 		if r.Stale > 0 {
-			f.blind = append(f.blind, fmt.Sprintf("%d files changed since they were indexed; run memsearch index", r.Stale))
+			f.blind = append(f.blind, english.Count(r.Stale, "file")+" changed since indexing; run memsearch index")
 		}
 		if r.EmbedErr != nil {
-			f.blind = append(f.blind, fmt.Sprintf("%d units have no vector yet: %v", r.Missing, r.EmbedErr))
+			f.blind = append(f.blind, fmt.Sprintf("%s without a vector yet: %v", english.Count(r.Missing, "unit"), r.EmbedErr))
 		}
 		again = len(f.blind) > 0
 		f.blind = append(f.blind, s.unread.note(r.Skips)...)

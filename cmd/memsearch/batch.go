@@ -17,6 +17,7 @@ import (
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/internal/english"
 )
 
 // A batchQuery is one line of a batch.
@@ -91,7 +92,7 @@ func (a *app) recallBatch(c *cobra.Command, f *recallFlags) error {
 		return fmt.Errorf("read batch: %w", err)
 	}
 	if bad > 0 {
-		return usage(`a line is one JSON object such as {"text": "where does production run?", "k": 5}`, "%s of the batch could not be read as a query", count(bad, "line"))
+		return usage(`a line is one JSON object such as {"text": "where does production run?", "k": 5}`, "%s of the batch could not be read as a query", english.Count(bad, "line"))
 	}
 	if weak && f.strict {
 		return &exitErr{code: exitDegraded}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/internal/english"
 )
 
 func (a *app) doctorCmd() *cobra.Command {
@@ -90,7 +91,7 @@ func printFindings(w io.Writer, list []core.Finding) {
 	if noID > noIDLines {
 		fmt.Fprintf(w, "and %d more have no id; --json lists them all\n", noID-noIDLines)
 	}
-	fmt.Fprint(w, count(len(list), "finding"))
+	fmt.Fprint(w, english.Count(len(list), "finding"))
 	if fixable > 0 {
 		fmt.Fprintf(w, ", of which memsearch doctor --fix mends %d", fixable)
 	}
@@ -114,5 +115,5 @@ func fixErr(list []core.FixReport) error {
 	if n == 0 {
 		return nil
 	}
-	return &exitErr{code: exitFailure, err: fmt.Errorf("%s could not be changed without loss", count(n, "file")), hint: "mend their front matter by hand"}
+	return &exitErr{code: exitFailure, err: fmt.Errorf("%s could not be changed without loss", english.Count(n, "file")), hint: "mend their front matter by hand"}
 }

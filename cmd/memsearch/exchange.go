@@ -12,6 +12,7 @@ import (
 	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/core/chromem"
 	"github.com/memsearch/memsearch/internal/atomicfile"
+	"github.com/memsearch/memsearch/internal/english"
 )
 
 func (a *app) exportCmd() *cobra.Command {
@@ -41,7 +42,7 @@ Exit codes: 0 ok, 1 error, 2 usage.`,
 					return err
 				}
 				return a.print(map[string]any{"skill": skill, "memories": n}, func(w io.Writer) {
-					fmt.Fprintf(w, "%s in %s\n", count(n, "memory"), printable(skill))
+					fmt.Fprintf(w, "%s in %s\n", english.Count(n, "memory"), printable(skill))
 				})
 			}
 			return a.exportChromem(c, m, file)
@@ -68,9 +69,9 @@ func (a *app) exportChromem(c *cobra.Command, m *core.Memory, file string) error
 		return fmt.Errorf("write export: %w", err)
 	}
 	return a.print(r, func(w io.Writer) {
-		fmt.Fprintf(w, "%s in %s, vectors of %s\n", count(r.Documents, "document"), count(r.Collections, "collection"), printable(r.Model))
+		fmt.Fprintf(w, "%s in %s, vectors of %s\n", english.Count(r.Documents, "document"), english.Count(r.Collections, "collection"), printable(r.Model))
 		if r.NoVector > 0 {
-			fmt.Fprintf(w, "%s left out: the model knows nothing of the text\n", count(r.NoVector, "unit"))
+			fmt.Fprintf(w, "%s left out: the model knows nothing of the text\n", english.Count(r.NoVector, "unit"))
 		}
 	})
 }
@@ -115,7 +116,7 @@ another error, 2 usage, 5 another process is writing.`,
 				}
 			}
 			if err == nil && len(r.Refused)+len(r.Changed) > 0 {
-				err = &exitErr{code: exitFailure, err: fmt.Errorf("%d of %s not imported", len(r.Refused)+len(r.Changed), count(r.Documents, "document"))}
+				err = &exitErr{code: exitFailure, err: fmt.Errorf("%d of %s not imported", len(r.Refused)+len(r.Changed), english.Count(r.Documents, "document"))}
 			}
 			return err
 		},
@@ -128,7 +129,7 @@ another error, 2 usage, 5 another process is writing.`,
 }
 
 func printImport(w io.Writer, r *chromem.ImportReport) {
-	fmt.Fprintf(w, "%d of %s imported, %d already here\n", len(r.Created), count(r.Documents, "document"), r.Present)
+	fmt.Fprintf(w, "%d of %s imported, %d already here\n", len(r.Created), english.Count(r.Documents, "document"), r.Present)
 	for _, part := range []struct {
 		what string
 		list []chromem.Entry

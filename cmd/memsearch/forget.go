@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/internal/english"
 )
 
 const forgetLong = `Removes memories or units from the files, the catalog, every index and every cache,
@@ -96,8 +97,8 @@ func printForget(w io.Writer, r *core.ForgetReport) {
 		return
 	}
 	fmt.Fprintf(w, "looked for %d words and lines\n", r.Needles)
-	fmt.Fprintf(w, "  before: %s in the index, text in %s\n", count(r.SeenTerms, "word"), count(len(r.SeenFiles), "file"))
-	fmt.Fprintf(w, "  after:  %s, %s, text in %d of %s looked into\n", count(r.LeftTerms, "word"), count(r.LeftRows, "vector"), len(r.LeftFiles), count(len(r.Checked), "file"))
+	fmt.Fprintf(w, "  before: %s in the index, text in %s\n", english.Count(r.SeenTerms, "word"), english.Count(len(r.SeenFiles), "file"))
+	fmt.Fprintf(w, "  after:  %s, %s, text in %d of %s looked into\n", english.Count(r.LeftTerms, "word"), english.Count(r.LeftRows, "vector"), len(r.LeftFiles), english.Count(len(r.Checked), "file"))
 	for _, p := range r.LeftFiles {
 		fmt.Fprintf(w, "  still in %s\n", printable(p))
 	}

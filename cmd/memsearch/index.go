@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/internal/english"
 )
 
 func (a *app) indexCmd() *cobra.Command {
@@ -45,7 +46,7 @@ Exit codes: 0 ok, 1 error, 2 usage, 5 another process is indexing.`,
 }
 
 func printSync(w io.Writer, r core.SyncReport) {
-	fmt.Fprintf(w, "%s: %s indexed as %s, %d skipped", r.Scope, count(r.Indexed, "file"), count(r.Units, "unit"), r.Skipped)
+	fmt.Fprintf(w, "%s: %s indexed as %s, %d skipped", r.Scope, english.Count(r.Indexed, "file"), english.Count(r.Units, "unit"), r.Skipped)
 	if r.Published {
 		fmt.Fprintf(w, "; %d added, %d changed, %d removed", r.Added, r.Changed, r.Removed)
 	} else {
@@ -54,8 +55,8 @@ func printSync(w io.Writer, r core.SyncReport) {
 	fmt.Fprintln(w)
 	switch {
 	case r.EmbedError != "":
-		fmt.Fprintf(w, "  %s without a vector: %s\n", count(r.Missing, "unit"), printable(r.EmbedError))
+		fmt.Fprintf(w, "  %s without a vector: %s\n", english.Count(r.Missing, "unit"), printable(r.EmbedError))
 	case r.Missing > 0:
-		fmt.Fprintf(w, "  %s without a vector: the model did not answer\n", count(r.Missing, "unit"))
+		fmt.Fprintf(w, "  %s without a vector: the model did not answer\n", english.Count(r.Missing, "unit"))
 	}
 }

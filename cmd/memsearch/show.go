@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/internal/english"
 )
 
 // show prints a result in the wanted format.
@@ -47,7 +48,7 @@ func (a *app) reasons(res *memsearch.Result) {
 		fmt.Fprintf(a.err, "already recalled: %s\n", printable(strings.Join(res.Already, ", ")))
 	}
 	if res.Stale > 0 {
-		fmt.Fprintf(a.err, "%s changed since indexing\n", count(res.Stale, "file"))
+		fmt.Fprintf(a.err, "%s changed since indexing\n", english.Count(res.Stale, "file"))
 	}
 }
 

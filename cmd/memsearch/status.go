@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/internal/english"
 )
 
 func (a *app) statusCmd() *cobra.Command {
@@ -48,7 +49,7 @@ func printStatus(w io.Writer, s *core.Status) {
 		state += ", " + s.Reason
 	}
 	fmt.Fprintf(w, "  index     %s: %s\n", printable(s.IndexDir), printable(state))
-	fmt.Fprintf(w, "  memories  %d as %s", s.Memories, count(s.Units, "unit"))
+	fmt.Fprintf(w, "  memories  %d as %s", s.Memories, english.Count(s.Units, "unit"))
 	for _, part := range []string{counts(s.Statuses), counts(s.Categories)} {
 		if part != "" {
 			fmt.Fprintf(w, "; %s", part)
@@ -56,7 +57,7 @@ func printStatus(w io.Writer, s *core.Status) {
 	}
 	fmt.Fprintf(w, "\n  model     %s", printable(s.Model))
 	if s.Missing > 0 {
-		fmt.Fprintf(w, "; %s without a vector: memsearch index tries again and says why", count(s.Missing, "unit"))
+		fmt.Fprintf(w, "; %s without a vector: memsearch index tries again and says why", english.Count(s.Missing, "unit"))
 	}
 	fmt.Fprintf(w, "\n  mode      %s\n  zone      %s\n", s.Mode, s.Zone)
 }
@@ -113,7 +114,7 @@ func printCheck(w io.Writer, r *core.CheckReport) {
 		verdict = "not clean"
 	}
 	fmt.Fprintf(w, "%s: %s; index is %s with %s, %s, %s\n", r.Scope, verdict, r.State,
-		count(r.Files, "file"), count(r.Units, "unit"), count(r.Vectors, "vector"))
+		english.Count(r.Files, "file"), english.Count(r.Units, "unit"), english.Count(r.Vectors, "vector"))
 	for _, d := range r.Differences {
 		fmt.Fprintf(w, "  %s\n", printable(d))
 	}

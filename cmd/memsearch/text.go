@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -34,18 +33,4 @@ func printableLines(s string) string {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	return slices.Sorted(maps.Keys(m))
-}
-
-// count writes n of something: "1 file", "2 files", "3 memories".
-func count(n int, one string) string {
-	switch stem, y := strings.CutSuffix(one, "y"); {
-	case n == 1:
-	case y:
-		one = stem + "ies"
-	case strings.HasSuffix(one, "x"):
-		one += "es"
-	default:
-		one += "s"
-	}
-	return fmt.Sprintf("%d %s", n, one)
 }

@@ -1,6 +1,10 @@
-package main
+package english_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/memsearch/memsearch/internal/english"
+)
 
 // TestCount guards against "1 files".
 func TestCount(t *testing.T) {
@@ -16,8 +20,8 @@ func TestCount(t *testing.T) {
 		{12, "memory", "12 memories"},
 		{3, "index", "3 indexes"},
 	} {
-		if got := count(c.n, c.one); got != c.want {
-			t.Errorf("count(%d, %q) = %q, want %q", c.n, c.one, got, c.want)
+		if got := english.Count(c.n, c.one); got != c.want {
+			t.Errorf("Count(%d, %q) = %q, want %q", c.n, c.one, got, c.want)
 		}
 	}
 }
