@@ -111,7 +111,7 @@ func Confidence(ctx context.Context, build Builder, docs []Document, qs []Questi
 	}
 	gs := groups(docs, qs)
 	if len(gs) == 1 && len(o.Against) == 0 {
-		return nil, fmt.Errorf("negatives need a second conversation or another corpus: %w", ErrNoData)
+		return nil, ErrNoNegatives
 	}
 	c := &confiding{ctx: ctx, build: build, opts: o, number: map[string]int{}, total: len(qs) * (1 + len(o.Against))}
 	for i, q := range qs {

@@ -53,6 +53,13 @@ type Qrels map[string]map[string]int
 // ErrNoData is wrapped when a corpus or question file holds nothing.
 var ErrNoData = errors.New("no data")
 
+// ErrOptions is wrapped when options name something that there is not.
+var ErrOptions = errors.New("unusable options")
+
+// ErrNoNegatives is returned by [Confidence] when every question can be answered
+// by all there is to ask.
+var ErrNoNegatives = fmt.Errorf("negatives need a second conversation or another corpus: %w", ErrNoData)
+
 // maxLine bounds one line of a JSON Lines file, in bytes.
 const maxLine = 64 << 20
 

@@ -55,10 +55,17 @@ const (
 
 // A Report is the outcome of [Retrieval].
 type Report struct {
-	Questions   int           `json:"questions"`   // judged, without the adversarial ones
-	Adversarial int           `json:"adversarial"` // judged adversarial ones
-	Unjudged    int           `json:"unjudged"`    // without a judgement, left out
-	Documents   int           `json:"documents"`
+	Questions   int `json:"questions"`   // judged, without the adversarial ones
+	Adversarial int `json:"adversarial"` // judged adversarial ones
+	Unjudged    int `json:"unjudged"`    // without a judgement, left out
+	Documents   int `json:"documents"`
+
+	// MissingDocuments counts the relevant documents of judged questions that the
+	// corpus lacks, NoDocuments the judged questions of conversations without any:
+	// both keep the scores of every arm down.
+	MissingDocuments int `json:"missing_documents"`
+	NoDocuments      int `json:"questions_without_documents"`
+
 	Indexes     int           `json:"indexes"`
 	Cut         int           `json:"cut"`
 	Arms        []ArmReport   `json:"arms"`
@@ -115,8 +122,12 @@ func Retrieval(ctx context.Context, build Builder, docs []Document, qs []Questio
 	rep := &Report{Documents: len(docs), Cut: o.Cut, Unjudged: len(qs) - len(judged)}
 	runs := newRuns(o)
 	done := 0
+	rep.MissingDocuments = missing(docs, judged, qrels)
 	for _, g := range groups(docs, judged) {
 		rep.Indexes++
+		if len(g.docs) == 0 {
+			rep.NoDocuments += len(g.questions)
+		}
 		rows, err := rankGroup(ctx, build, g, qrels, o, runs, func() {
 			if done++; o.Progress != nil {
 				o.Progress(done, len(judged))
@@ -133,6 +144,24 @@ func Retrieval(ctx context.Context, build Builder, docs []Document, qs []Questio
 	}
 	rep.summarise(o)
 	return rep, nil
+}
+
+// missing counts the documents that a judgement of one of qs calls relevant and
+// that are not among docs.
+func missing(docs []Document, qs []Question, qrels Qrels) int {
+	have := make(map[string]bool, len(docs))
+	for _, d := range docs {
+		have[d.ID] = true
+	}
+	lost := map[string]bool{}
+	for _, q := range qs {
+		for id, grade := range qrels[q.ID] {
+			if grade > 0 && !have[id] {
+				lost[id] = true
+			}
+		}
+	}
+	return len(lost)
 }
 
 func options(opts *Options) Options {
@@ -158,11 +187,11 @@ func options(opts *Options) Options {
 func (o Options) check() error {
 	for _, a := range o.Arms {
 		if !slices.Contains(Arms, a) {
-			return fmt.Errorf("arm %q is none of %s", a, strings.Join(Arms, ", "))
+			return fmt.Errorf("arm %q is none of %s: %w", a, strings.Join(Arms, ", "), ErrOptions)
 		}
 	}
 	if o.Cut < 1 || o.Depth < 1 || o.RunDepth < 1 {
-		return errors.New("cut and depth must be at least 1")
+		return fmt.Errorf("cut and depth must be at least 1: %w", ErrOptions)
 	}
 	return nil
 }

@@ -38,6 +38,27 @@ func write(t *testing.T, name, text string) string {
 	return p
 }
 
+// TestMissingDocuments guards against scores that are low because the corpus is
+// not the one that was judged.
+func TestMissingDocuments(t *testing.T) {
+	docs := []eval.Document{{ID: "a", Conversation: "c1"}}
+	qs := []eval.Question{{ID: "q1", Conversation: "c1"}, {ID: "q2", Conversation: "c2"}, {ID: "q3", Conversation: "c1"}}
+	qrels := eval.Qrels{"q1": {"a": 1, "lost": 1}, "q2": {"lost": 2, "b": 1}, "other": {"c": 1}}
+	build := func(context.Context, []eval.Document) (eval.Ranker, error) { return fixed{}, nil }
+	rep, err := eval.Retrieval(t.Context(), build, docs, qs, qrels, &eval.Options{Arms: []string{eval.ArmBM25}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.MissingDocuments != 2 || rep.NoDocuments != 1 {
+		t.Errorf("%d documents are missing, %d questions without any; want 2 and 1", rep.MissingDocuments, rep.NoDocuments)
+	}
+	for _, want := range []string{"\n2 documents that judgements name not in the corpus", "\n1 question of conversations that have no documents"} {
+		if !strings.Contains(rep.Text(), want) {
+			t.Errorf("no %q in\n%s", want, rep.Text())
+		}
+	}
+}
+
 func TestRetrieval(t *testing.T) {
 	docs, err := eval.LoadCorpus(nil, write(t, "corpus.jsonl", `
 {"id":"a","text":"one","conversation":"c1"}

@@ -3,12 +3,22 @@ package eval
 import (
 	"fmt"
 	"strings"
+
+	"github.com/memsearch/memsearch/internal/english"
 )
 
 // Text renders the report as plain tables.
 func (r *Report) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d questions, %d adversarial, %d without judgement; %d documents in %d indexes\n\n", r.Questions, r.Adversarial, r.Unjudged, r.Documents, r.Indexes)
+	fmt.Fprintf(&b, "%s, %d adversarial, %d without judgement; %s in %s\n", english.Count(r.Questions, "question"), r.Adversarial, r.Unjudged,
+		english.Count(r.Documents, "document"), english.Count(r.Indexes, "index"))
+	if r.MissingDocuments > 0 {
+		fmt.Fprintf(&b, "%s that judgements name not in the corpus; no arm can find them\n", english.Count(r.MissingDocuments, "document"))
+	}
+	if r.NoDocuments > 0 {
+		fmt.Fprintf(&b, "%s of conversations that have no documents\n", english.Count(r.NoDocuments, "question"))
+	}
+	b.WriteByte('\n')
 	header := fmt.Sprintf("%-26s %6s %7s %7s %7s %7s %7s %7s %7s\n", "arm", "n", fmt.Sprintf("nDCG@%d", r.Cut), "R@1", "R@5", "R@10", "R@100", "MRR", fmt.Sprintf("hit@%d", r.Cut))
 	b.WriteString(header)
 	row := func(name string, n int, s Scores) {
