@@ -30,7 +30,7 @@ const CodeNoID = "no-id"
 // Doctor reads every file and says what is odd, in order of path. It changes
 // nothing.
 func (m *Memory) Doctor(ctx context.Context) ([]Finding, error) {
-	done, err := m.begin()
+	done, err := m.beginAll()
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ type FixReport struct {
 // Fix finishes interrupted writes, brings the catalog up to date and gives every
 // memory whose id is derived from its path an id of its own.
 func (m *Memory) Fix(ctx context.Context) ([]FixReport, error) {
-	done, err := m.begin()
+	done, err := m.beginAll()
 	if err != nil {
 		return nil, err
 	}

@@ -110,6 +110,9 @@ func (m *Memory) annotate(res *memsearch.Result, views []*view, fresh []freshnes
 		res.Model = m.model
 	}
 	res.Zone = m.settings.Zone.String()
+	for _, l := range m.lost {
+		note(res, l.name, []string{fmt.Sprintf("cannot be searched: %v", l.err)}, true)
+	}
 	for i, s := range m.scopes {
 		note(res, s.name, fresh[i].blind, true)
 		res.Stale += fresh[i].stale

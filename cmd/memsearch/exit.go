@@ -10,6 +10,7 @@ import (
 	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/embed/openai"
+	"github.com/memsearch/memsearch/eval"
 	"github.com/memsearch/memsearch/index"
 	"github.com/memsearch/memsearch/internal/vault"
 )
@@ -96,6 +97,10 @@ func classify(err error) *exitErr {
 		e.hint = "give a writable folder with --index-dir; writing memories needs a writable vault"
 	case errors.Is(err, index.ErrFull), errors.Is(err, syscall.ENOSPC):
 		e.hint = "free some space, or put the index elsewhere with --index-dir"
+	case errors.Is(err, eval.ErrOptions):
+		e.code, e.hint = exitUsage, "memsearch eval --help"
+	case errors.Is(err, eval.ErrNoNegatives):
+		e.hint = "--against CORPUS names a corpus that answers none of the questions"
 	case errors.Is(err, fs.ErrNotExist):
 		e.hint = "check the path"
 	}

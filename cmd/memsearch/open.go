@@ -32,16 +32,17 @@ func (a *app) open(ctx context.Context) (*core.Memory, *config.Config, error) {
 	var scopes []core.Scope
 	var first *config.Config
 	for _, p := range places {
-		fi, err := os.Stat(p.dir)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil, &exitErr{code: exitFailure, err: fmt.Errorf("open vault %s: %w", p.dir, fs.ErrNotExist), hint: a.missingHint()}
-		case err != nil:
-			return nil, nil, fmt.Errorf("open vault: %w", err)
-		case !fi.IsDir():
-			return nil, nil, usage("--vault names a folder", "open vault %s: not a folder", p.dir)
+		dir := p.dir
+		if err := a.checkDir(dir); err != nil {
+			if len(places) == 1 {
+				return nil, nil, err
+			}
+			dir = "" // the others may do; core says what is wrong with this one
 		}
-		cfg, err := a.settings(p.dir)
+		cfg, err := a.settings(dir)
+		if _, said := errors.AsType[*exitErr](err); said {
+			return nil, nil, err
+		}
 		if err != nil {
 			return nil, nil, &exitErr{code: exitFailure, err: err, hint: settingsHint}
 		}
@@ -52,6 +53,20 @@ func (a *app) open(ctx context.Context) (*core.Memory, *config.Config, error) {
 	}
 	m, err := core.Open(ctx, scopes, &core.Options{Settings: first, Caller: core.Caller{Role: memsearch.RoleJob}, Logger: a.logger()})
 	return m, first, err
+}
+
+// checkDir returns what keeps dir from being a vault.
+func (a *app) checkDir(dir string) error {
+	fi, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &exitErr{code: exitFailure, err: fmt.Errorf("open vault %s: %w", dir, fs.ErrNotExist), hint: a.missingHint()}
+	case err != nil:
+		return fmt.Errorf("open vault: %w", err)
+	case !fi.IsDir():
+		return usage("--vault names a folder", "open vault %s: not a folder", dir)
+	}
+	return nil
 }
 
 // scopeFlag adds --scope to a command that names a memory by its id.

@@ -134,6 +134,11 @@ func (a *app) vaultSettings() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !a.usesDefault() {
+		if err := a.checkDir(places[0].dir); err != nil {
+			return nil, err
+		}
+	}
 	return a.settings(places[0].dir)
 }
 
@@ -150,6 +155,9 @@ func (a *app) settings(dir string) (*config.Config, error) {
 		if v != "" {
 			all[k] = v
 		}
+	}
+	if _, err := config.Load(config.Options{Flags: all}); err != nil {
+		return nil, usage("--zone takes a name such as Europe/Berlin", "%w", err)
 	}
 	o := config.Options{VaultDir: dir, Getenv: os.Getenv, Flags: all}
 	if d, err := os.UserConfigDir(); err == nil {
