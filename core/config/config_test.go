@@ -84,3 +84,21 @@ func TestOff(t *testing.T) {
 		t.Errorf("no file: %+v, %v", c, err)
 	}
 }
+
+// TestHint: two letters that changed places are one slip, and a name of the same
+// length is the likelier one.
+func TestHint(t *testing.T) {
+	for key, want := range map[string]string{
+		"modle":    "model",
+		"zoen":     "zone",
+		"bacth":    "batch",
+		"time_out": "timeout",
+		"xyzzy":    "",
+	} {
+		_, err := config.Load(config.Options{VaultDir: write(t, key+": 1\n")})
+		unknown, ok := errors.AsType[*config.UnknownKeyError](err)
+		if !ok || unknown.Hint != want {
+			t.Errorf("%s: %v, want the hint %q", key, err, want)
+		}
+	}
+}
