@@ -271,6 +271,36 @@ func TestFailOpen(t *testing.T) {
 	}
 }
 
+// A disk that can be used again is used again, half a minute later.
+func TestBackOnDisk(t *testing.T) {
+	now := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
+	parent := filepath.Join(folder(t, map[string]string{"file": "x"}), "file")
+	scope := core.Scope{Name: "user", Dir: folder(t, birds), IndexDir: filepath.Join(parent, "index")}
+	m, err := core.Open(t.Context(), []core.Scope{scope}, &core.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if res := recall(t, m, "heron weir"); res.Status != memsearch.StateDegraded {
+		t.Fatalf("without an index folder: %s", res.Status)
+	}
+	if err := os.Remove(parent); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(parent, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		want  memsearch.State
+	}{{time.Second, memsearch.StateDegraded}, {time.Minute, memsearch.StateOK}, {time.Second, memsearch.StateOK}} {
+		now = now.Add(step.after)
+		if res := recall(t, m, "heron weir"); res.Status != step.want || len(res.Hits) == 0 || res.Hits[0].Path != "heron.md" {
+			t.Errorf("%s later: %s %v %v, want %s", step.after, res.Status, res.Reasons, hits(res), step.want)
+		}
+	}
+}
+
 // TestStale guards against answers that hide that files changed.
 func TestStale(t *testing.T) {
 	dir := folder(t, birds)

@@ -28,6 +28,7 @@ type scope struct {
 
 	mu     sync.Mutex
 	memory *index.Index // stands in when the index directory cannot be used
+	tried  time.Time    // when the disk was last found unusable
 }
 
 // indexDir is where the derived indexes of s live.
@@ -102,8 +103,11 @@ type view struct {
 // open returns a snapshot that can be searched now: the published generation,
 // else one made on the spot, else one in memory.
 func (s *scope) open(ctx context.Context) (*view, error) {
-	if mem := s.standIn(); mem != nil {
-		return s.openMemory(ctx, mem, nil)
+	if mem := s.standIn(); mem != nil && !s.backOnDisk(ctx) {
+		v, err := s.openMemory(ctx, mem, nil)
+		if !errors.Is(err, index.ErrClosed) { // by a call that found the disk usable again
+			return v, err
+		}
 	}
 	snap, err := s.disk.Snapshot(ctx)
 	if err == nil {
@@ -139,6 +143,31 @@ func (s *scope) standBy(ctx context.Context, why error) (*index.Index, error) {
 	return s.keep(mem), nil
 }
 
+// retryDisk is how often a disk that could not be used is tried again.
+const retryDisk = 30 * time.Second
+
+// backOnDisk reports whether the index on the disk can be used again; the one in
+// memory is then dropped.
+func (s *scope) backOnDisk(ctx context.Context) bool {
+	now := s.core.now()
+	s.mu.Lock()
+	due := now.Sub(s.tried) >= retryDisk
+	if due {
+		s.tried = now
+	}
+	s.mu.Unlock()
+	if !due {
+		return false
+	}
+	if _, err := s.disk.Sync(ctx, index.SyncOptions{}); err != nil {
+		return false
+	}
+	if err := s.dropStandIn(); err != nil {
+		s.core.log.WarnContext(ctx, "index in memory not closed", "scope", s.name, "err", err)
+	}
+	return true
+}
+
 // cannotFollow reports whether the index on the disk stays behind the files
 // however often a sync is tried.
 func cannotFollow(err error) bool {
@@ -156,7 +185,7 @@ func (s *scope) keep(mem *index.Index) *index.Index {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.memory == nil {
-		s.memory = mem
+		s.memory, s.tried = mem, s.core.now()
 	}
 	return s.memory
 }
