@@ -16,7 +16,7 @@ import (
 //	Name             string           // opens the file name; if empty, the kind, else "note"
 //	Body             string
 //	Pinned, Packable *bool            // if non-nil, override what the kind implies
-//	Again            bool             // lets a text come back that was forgotten
+//	Again            bool             // lets a text come back that was forgotten, or stand beside a memory that says the same
 //
 // The guard wants a category, a summary ([Summarise] makes one of the body) and
 // Source.Trust. What the user did not say (any trust but [memsearch.TrustUser])

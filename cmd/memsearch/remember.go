@@ -39,7 +39,7 @@ func (f *writeFlags) add(c *cobra.Command) {
 	fl.StringVar(&f.session, "session", "", "id of the session it comes from")
 	fl.StringVar(&f.turn, "turn", "", "id of the turn it comes from")
 	fl.BoolVar(&f.pinned, "pinned", false, "keep it in every context (default: what the kind implies)")
-	fl.BoolVar(&f.again, "again", false, "let a text come back that was forgotten")
+	fl.BoolVar(&f.again, "again", false, "let a text come back that was forgotten; also allows a duplicate")
 }
 
 // categoryOf is where memories of a kind usually belong.
@@ -131,7 +131,8 @@ func (a *app) rememberCmd() *cobra.Command {
 		Use:   "remember TEXT",
 		Short: "Write a new memory",
 		Long: `Writes TEXT (standard input for "-") as a memory of the user's own words. Secrets,
-broken values and texts that were forgotten are refused and nothing is written.
+broken values, texts that were forgotten and those that a memory already has, word
+for word, are refused and nothing is written; --again lets the last two pass.
 
 Without --category the kind decides: none or preference is user; fact, formula,
 api_contract and procedure are reference; the others are project.
@@ -251,6 +252,10 @@ func refusalHint(e *core.RefusedError) string {
 		return "write where the secret is kept, not the secret"
 	case vault.RuleTombstone:
 		return "--again lets a forgotten text come back"
+	case vault.RuleExists:
+		if e.Field == "body" {
+			return "memsearch confirm says that it still holds; --again writes it a second time"
+		}
 	case vault.RuleMissing, vault.RuleStatus:
 		return "memsearch list shows every memory with its id and status"
 	case vault.RuleFile:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/internal/vault"
 	"github.com/memsearch/memsearch/internal/when"
 )
 
@@ -93,6 +94,10 @@ func Import(ctx context.Context, m *core.Memory, list []Collection, o *ImportOpt
 	}
 	outcomes, err := m.RememberAll(ctx, o.Scope, todo)
 	for i, out := range outcomes {
+		if out.Refused != nil && out.Refused.Rule == vault.RuleExists && out.Refused.Field == "body" {
+			r.Present++
+			continue
+		}
 		if out.Refused != nil {
 			from[i].Reason = out.Refused.Error()
 			r.Refused = append(r.Refused, from[i])

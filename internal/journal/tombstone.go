@@ -37,9 +37,9 @@ const minPart = 20
 // maxParts bounds the parts of one text.
 const maxParts = 20000
 
-// normal returns the form in which texts are compared: compatibility-composed,
+// Normal returns the form in which texts are compared: compatibility-composed,
 // case-folded, one space for each stretch that is neither letter nor digit.
-func normal(text string) string {
+func Normal(text string) string {
 	text = cases.Fold().String(norm.NFKC.String(text))
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r)
@@ -53,7 +53,7 @@ func parts(text string) []string {
 	var out []string
 	seen := map[string]bool{"": true}
 	add := func(s string, minimum int) {
-		if n := normal(s); len(n) >= minimum && !seen[n] && len(out) < maxParts {
+		if n := Normal(s); len(n) >= minimum && !seen[n] && len(out) < maxParts {
 			seen[n] = true
 			out = append(out, n)
 		}

@@ -30,7 +30,8 @@ type NewMemory struct {
 	// Pinned and Packable, if non-nil, override what the kind implies.
 	Pinned, Packable *bool
 
-	// Again lets a text come back that was forgotten.
+	// Again lets a text come back that was forgotten, and one stand beside a
+	// memory that says the same.
 	Again bool
 }
 
@@ -84,7 +85,7 @@ func (w *Writer) create(ctx context.Context, n NewMemory, at memsearch.Bound) (m
 	if err := w.checkFolder(path.Dir(m.Path)); err != nil {
 		return none, err
 	}
-	olds, err := w.checkVault(ctx, &m)
+	olds, err := w.checkVault(ctx, &m, n)
 	if err != nil {
 		return none, err
 	}
@@ -203,7 +204,7 @@ func (w *Writer) checkFolder(dir string) error {
 
 // checkVault refuses what does not fit the memories that are there, and returns
 // those that the new one supersedes.
-func (w *Writer) checkVault(ctx context.Context, m *memsearch.Memory) ([]head, error) {
+func (w *Writer) checkVault(ctx context.Context, m *memsearch.Memory, n NewMemory) ([]head, error) {
 	c, err := w.v.census(ctx)
 	if err != nil {
 		return nil, err
@@ -213,6 +214,9 @@ func (w *Writer) checkVault(ctx context.Context, m *memsearch.Memory) ([]head, e
 	}
 	if slices.ContainsFunc(c.heads, func(h head) bool { return strings.EqualFold(h.path, m.Path) }) {
 		return nil, refuse(RuleExists, "path", "there is a file of that name")
+	}
+	if h, ok := c.double(m, n.Body, w.v.opts.Now()); ok && !n.Again {
+		return nil, refuse(RuleExists, "body", "memory %s says this already", h.id)
 	}
 	var olds []head
 	for _, id := range m.Supersedes {

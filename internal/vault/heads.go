@@ -8,7 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/internal/journal"
 	"github.com/memsearch/memsearch/internal/memfile"
 )
 
@@ -23,6 +26,8 @@ type head struct {
 	created      time.Time
 	text         string // of the catalog line
 	off          bool   // keep out of the catalog
+	skip         bool   // nothing of it is indexed
+	body         uint64 // sum of the normal form of the body
 }
 
 // from returns when h starts to hold: what it supersedes ends there.
@@ -129,8 +134,36 @@ func headOf(f *memfile.File) *head {
 	m := f.Memory
 	return &head{
 		id: m.ID, path: m.Path, status: m.Status, supersedes: m.Supersedes, supersededBy: m.SupersededBy,
-		valid: m.Valid, created: m.CreatedAt, text: catalogText(m), off: m.CatalogOff || f.Skip != "",
+		valid: m.Valid, created: m.CreatedAt, text: catalogText(m), off: m.CatalogOff || f.Skip != "", skip: f.Skip != "",
+		body: bodySum(f.Text[f.Body[0]:f.Body[1]]),
 	}
+}
+
+// bodySum returns a sum of the words of a body, in the form in which forgotten
+// texts are recognised; 0 for none.
+func bodySum(text string) uint64 {
+	n := journal.Normal(text)
+	if n == "" {
+		return 0
+	}
+	return xxhash.Sum64String(n)
+}
+
+// double returns a memory that holds at now, and not only while m does not, and
+// whose body has the words of body. What m supersedes is none.
+func (c *census) double(m *memsearch.Memory, body string, now time.Time) (head, bool) {
+	sum := bodySum(body)
+	for _, h := range c.current(now) {
+		if h.body == sum && sum != 0 && !h.skip && !slices.Contains(m.Supersedes, h.id) && !endsBefore(h.valid, m.Valid) && !endsBefore(m.Valid, h.valid) {
+			return h, true
+		}
+	}
+	return head{}, false
+}
+
+// endsBefore reports whether a is over when b begins.
+func endsBefore(a, b memsearch.Validity) bool {
+	return !a.Until.IsZero() && !b.From.IsZero() && !b.From.Time.Before(a.Until.Time)
 }
 
 // reaches reports whether following supersedes from id leads to target.

@@ -38,7 +38,7 @@ func (c *counter) Read(p []byte) (int, error) {
 var scanner = secrets.New() // its rules take a while to load
 
 func options() *vault.Options {
-	return &vault.Options{Now: func() time.Time { return now }, Rand: &counter{}, Wait: 200 * time.Millisecond, Secrets: scanner}
+	return &vault.Options{Now: func() time.Time { return now }, Rand: &counter{}, Wait: 10 * time.Second, Secrets: scanner}
 }
 
 // memoryDir returns a folder that lies in memory where that can be had: tests
@@ -391,5 +391,36 @@ func TestWriterStaysInside(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"a.md": "outside"}, tree(t, outside)); diff != "" {
 		t.Errorf("outside (-want +got):\n%s", diff)
+	}
+}
+
+// TestDuplicate: what a memory says already is not written a second time unless
+// that is asked for, or the memory is over when the new one begins.
+func TestDuplicate(t *testing.T) {
+	dir := t.TempDir()
+	w := writer(t, dir, options())
+	first, err := w.Create(t.Context(), fact("Region", "Production runs in eu-central-1."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	double := fact("Where it runs", "production  runs\nin EU-central-1")
+	_, err = w.Create(t.Context(), double)
+	refused, ok := errors.AsType[*vault.RefusedError](err)
+	if !ok || refused.Rule != vault.RuleExists || refused.Field != "body" || !strings.Contains(refused.Reason, first.ID) {
+		t.Errorf("a duplicate: %v, want one that names %s", err, first.ID)
+	}
+	again := double
+	again.Name, again.Again = "again", true
+	if _, err := w.Create(t.Context(), again); err != nil {
+		t.Errorf("a duplicate that was asked for: %v", err)
+	}
+	w = writer(t, t.TempDir(), options())
+	first, err = w.Create(t.Context(), fact("Region", "Production runs in eu-central-1."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	double.Name = "successor"
+	if _, err := w.Supersede(t.Context(), first.Path, double, memsearch.Bound{}); err != nil {
+		t.Errorf("a successor of the same words: %v", err)
 	}
 }
