@@ -224,6 +224,29 @@ func TestExportSkill(t *testing.T) {
 	}
 }
 
+// TestExportSkillLeavesTheCatalogOut: a MEMORY.md that only lists the others is no
+// note.
+func TestExportSkillLeavesTheCatalogOut(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, map[string]string{
+		"plain.md":  "The heron stands.\n",
+		"empty.md":  "",
+		"MEMORY.md": memfile.CatalogBegin + "\n- [plain](plain.md)\n" + memfile.CatalogEnd + "\n",
+	})
+	to := filepath.Join(t.TempDir(), "notes")
+	if n, err := open(t, dir, options()).ExportSkill(t.Context(), to); n != 1 || err != nil {
+		t.Errorf("%d notes, %v; want 1", n, err)
+	}
+	got := tree(t, to)
+	if !strings.Contains(got["SKILL.md"], "description: \"1 note from") {
+		t.Errorf("SKILL.md: %s", got["SKILL.md"])
+	}
+	delete(got, "SKILL.md")
+	if diff := cmp.Diff(map[string]string{"references/plain.md": "The heron stands.\n"}, got); diff != "" {
+		t.Errorf("copies (-want +got):\n%s", diff)
+	}
+}
+
 func TestExportSkillIntoTheVault(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, map[string]string{"a.md": "a\n"})
