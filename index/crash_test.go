@@ -151,7 +151,7 @@ func TestKill(t *testing.T) {
 		if err := readOnce(ix); err != nil {
 			t.Errorf("after kill %d: %v", i, err)
 		}
-		syncOf(t, ix, index.SyncOptions{Wait: time.Second})
+		syncOf(t, ix, index.SyncOptions{Wait: 10 * time.Second})
 		clean(t, ix)
 		if err := ix.Close(); err != nil {
 			t.Error(err)

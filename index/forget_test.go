@@ -27,7 +27,7 @@ func TestForget(t *testing.T) {
 			f.write("other.md", "The launch was in December.\n")
 			f.sync()
 			f.remove("secret.md")
-			r, err := f.ix.Forget(t.Context(), index.ForgetOptions{Texts: []string{canary}, Wait: time.Second})
+			r, err := f.ix.Forget(t.Context(), index.ForgetOptions{Texts: []string{canary}, Wait: 10 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
