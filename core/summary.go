@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memsearch/memsearch/internal/memfile"
 	"github.com/memsearch/memsearch/internal/vault"
 )
 
@@ -15,7 +16,7 @@ func Summarise(text string) string {
 	var line string
 	for l := range strings.Lines(strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\r", "\n")) {
 		l = strings.Join(strings.FieldsFunc(l, blank), " ")
-		if line = strings.TrimLeft(l, "#>*-+ "); line != "" {
+		if line = memfile.TrimCallout(strings.TrimLeft(l, "#>*-+ ")); line != "" {
 			break
 		}
 	}

@@ -67,6 +67,19 @@ func TestHitFields(t *testing.T) {
 	}
 }
 
+// TestCalloutSummary: the marker of a callout is no summary.
+func TestCalloutSummary(t *testing.T) {
+	f := newFake(note{id: "a", text: "> [!note] Red kite nests", cos: .6}, note{id: "b", text: "> [!tip]-\n> Red kites soar", cos: .5})
+	res := ask(t, engine(nil, f), memsearch.Query{Text: "red"})
+	got := map[string]string{}
+	for _, h := range res.Hits {
+		got[h.ID] = h.Summary
+	}
+	if diff := cmp.Diff(map[string]string{"a": "Red kite nests", "b": "Red kites soar"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestGate(t *testing.T) {
 	long := strings.Repeat("kite ", 600)
 	for _, tt := range []struct {
