@@ -198,6 +198,8 @@ func TestSummarise(t *testing.T) {
 		{"a\tb\r\nc", "a b"},
 		{"", ""},
 		{"###\n\n> quote", "quote"},
+		{"> [!note] Said aloud", "Said aloud"},
+		{"> [!tip]-\n> Folded", "Folded"},
 		{"First sentence. " + long, "First sentence."},
 		{"第一句。" + strings.Repeat("字", 300), "第一句。"},
 		{strings.TrimSpace(long), strings.TrimSpace(long[:195]) + "…"},
