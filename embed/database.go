@@ -82,7 +82,7 @@ func openDatabase(ctx context.Context, path string, opts *CacheOptions) (_ *data
 // prepareSchema makes the table in an empty file, and refuses files that are not
 // a cache of this version.
 func (d *database) prepareSchema(opts *CacheOptions) error {
-	ours, err := d.checkSchema()
+	ours, err := d.look()
 	if err != nil {
 		return err
 	}
@@ -103,6 +103,16 @@ func (d *database) prepareSchema(opts *CacheOptions) error {
 		return err
 	}
 	return d.conn.Exec(fmt.Sprintf(`PRAGMA max_page_count = %d`, max(1, opts.MaxBytes/page)))
+}
+
+// look is checkSchema in one read transaction: between two reads another process
+// may have made the table.
+func (d *database) look() (ours bool, err error) {
+	if err := d.conn.Exec(`BEGIN`); err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, d.conn.Exec(`COMMIT`)) }()
+	return d.checkSchema()
 }
 
 // checkSchema reports whether the file is a cache of this version; false without

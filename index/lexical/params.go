@@ -38,7 +38,7 @@ var DefaultParams = Params{
 	Prior:    100,
 	HanPrior: 20,
 	Stop:     .1,
-	Weight:   [analysis.NumFields]float64{2, 1, 1, 1, 1, 1},
+	Weight:   [analysis.NumFields]float64{3, 1, 1, 1, 1, 1},
 }
 
 // maxStopShare is the share of documents from which on a stop word is left out.
