@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,7 +28,9 @@ type fakeSource struct {
 	entries []vault.Entry
 	skips   []vault.Skip
 	text    map[string]string
-	read    []string
+
+	mu   sync.Mutex // files are read concurrently
+	read []string
 }
 
 func (s *fakeSource) Walk(context.Context) ([]vault.Entry, []vault.Skip, error) {
@@ -35,7 +38,9 @@ func (s *fakeSource) Walk(context.Context) ([]vault.Entry, []vault.Skip, error) 
 }
 
 func (s *fakeSource) ReadEntry(e vault.Entry) ([]byte, error) {
+	s.mu.Lock()
 	s.read = append(s.read, e.Path)
+	s.mu.Unlock()
 	if t, ok := s.text[e.Path]; ok {
 		return []byte(t), nil
 	}
