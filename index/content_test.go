@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,9 +27,6 @@ type fakeSource struct {
 	entries []vault.Entry
 	skips   []vault.Skip
 	text    map[string]string
-
-	mu   sync.Mutex // files are read concurrently
-	read []string
 }
 
 func (s *fakeSource) Walk(context.Context) ([]vault.Entry, []vault.Skip, error) {
@@ -38,9 +34,6 @@ func (s *fakeSource) Walk(context.Context) ([]vault.Entry, []vault.Skip, error) 
 }
 
 func (s *fakeSource) ReadEntry(e vault.Entry) ([]byte, error) {
-	s.mu.Lock()
-	s.read = append(s.read, e.Path)
-	s.mu.Unlock()
 	if t, ok := s.text[e.Path]; ok {
 		return []byte(t), nil
 	}
