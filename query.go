@@ -78,6 +78,13 @@ type Result struct {
 	Timings    map[string]float64 `json:"timings_ms"` // by stage
 }
 
+// NewResult returns a result of nothing found, not searched by any model, whose
+// lists are empty and not nil, as its JSON form has them.
+func NewResult(query string, status State, reasons ...string) *Result {
+	return &Result{Status: status, Reasons: append([]string{}, reasons...), Hits: []Hit{}, Injected: []string{}, Already: []string{},
+		Sources: []string{}, Query: query, SelectedBy: "none", Model: "none", Timings: map[string]float64{}}
+}
+
 // A Cost is what model calls took.
 type Cost struct {
 	Calls     int     `json:"calls"`

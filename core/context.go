@@ -111,8 +111,9 @@ func (recallBuilder) prepare(ctx context.Context, m *Memory, q memsearch.Query, 
 
 // emptyResult is an answer without a search.
 func emptyResult(q memsearch.Query, reason string) *memsearch.Result {
-	return &memsearch.Result{Status: memsearch.StateEmpty, Reasons: []string{reason}, Hits: []memsearch.Hit{}, Injected: []string{},
-		Already: []string{}, Sources: []string{}, Budget: q.Budget, Query: q.Text, SelectedBy: "none", Model: "none", Timings: map[string]float64{}}
+	res := memsearch.NewResult(q.Text, memsearch.StateEmpty, reason)
+	res.Budget = q.Budget
+	return res
 }
 
 // prepareWith brings every scope up to date and builds the context.

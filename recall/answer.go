@@ -56,12 +56,10 @@ type recalling struct {
 }
 
 func (e *Engine) newRecalling(a *ask, text string) *recalling {
-	return &recalling{engine: e, ask: a, res: &memsearch.Result{
-		Status: memsearch.StateOK, Reasons: []string{}, Hits: []memsearch.Hit{}, Injected: []string{}, Already: []string{},
-		Sources: []string{}, Budget: a.Budget, Query: text, SelectedBy: "fusion", Model: "none",
-		Zone: a.Now.Location().String(), Timings: map[string]float64{},
-		Trace: &memsearch.Trace{Dates: a.dateWords(), Dropped: map[string]int{}},
-	}}
+	res := memsearch.NewResult(text, memsearch.StateOK)
+	res.Budget, res.SelectedBy, res.Zone = a.Budget, "fusion", a.Now.Location().String()
+	res.Trace = &memsearch.Trace{Dates: a.dateWords(), Dropped: map[string]int{}}
+	return &recalling{engine: e, ask: a, res: res}
 }
 
 // ignored reports whether the user wants an answer without memory.

@@ -127,8 +127,7 @@ func (a *app) unavailable(f *recallFlags, text string, err error) error {
 
 // noAnswer is the result of a query that could not be searched for.
 func noAnswer(text string, err error) *memsearch.Result {
-	return &memsearch.Result{Status: memsearch.StateUnavailable, Reasons: []string{err.Error()}, Hits: []memsearch.Hit{}, Injected: []string{},
-		Already: []string{}, Sources: []string{}, Query: text, SelectedBy: "none", Model: "none", Timings: map[string]float64{}}
+	return memsearch.NewResult(text, memsearch.StateUnavailable, err.Error())
 }
 
 // exitFor turns a status into an exit code.

@@ -26,6 +26,7 @@ type cursor struct {
 	it     segment.PostingsIterator
 	prior  float64
 	norm   [analysis.NumFields]float64 // prior + average length
+	long   [analysis.NumFields]float64 // the most that a length counts
 	tf     []float32                   // of the term at hand
 	seen   []uint32                    // documents that hold it
 	score  []float64
@@ -133,7 +134,8 @@ func (r *Reader) cursor(p *Params, han bool) *cursor {
 	}
 	st := &r.list.Stats
 	for f := range fieldNames {
-		c.norm[f] = c.prior + mean(st.Len[f], st.Has[f])
+		avg := mean(st.Len[f], st.Has[f])
+		c.norm[f], c.long[f] = c.prior+avg, maxLength*avg
 	}
 	return c
 }
@@ -294,7 +296,7 @@ func (c *cursor) field(i int, s *readSegment, f int, v variant) error {
 		if c.tf[n] == 0 {
 			c.seen = append(c.seen, n)
 		}
-		c.tf[n] += float32(w * float64(z.Frequency()) * c.norm[f] / (c.prior + min(float64(z.NormUint64()), maxLength*(c.norm[f]-c.prior))))
+		c.tf[n] += float32(w * float64(z.Frequency()) * c.norm[f] / (c.prior + min(float64(z.NormUint64()), c.long[f])))
 	}
 }
 
