@@ -21,6 +21,8 @@ var layers = []string{
 	"internal/atomicfile",
 	"internal/porter",
 	"internal/english",
+	"internal/escape",
+	"internal/prompt",
 	"internal/quant",
 	"internal/when",
 	"internal/tokens",

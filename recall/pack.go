@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/internal/escape"
 	"github.com/memsearch/memsearch/internal/tokens"
 )
 
@@ -156,17 +157,17 @@ type block struct {
 
 func newBlock(p *Piece) block {
 	var head []string
-	for _, s := range []string{line(p.Date), line(p.Source)} {
+	for _, s := range []string{escape.Line(p.Date), escape.Line(p.Source)} {
 		if s != "" {
 			head = append(head, s)
 		}
 	}
-	text := strings.TrimSpace(sanitize(p.Text))
-	if summary := line(p.Summary); !says(text, summary) {
+	text := strings.TrimSpace(escape.Text(p.Text))
+	if summary := escape.Line(p.Summary); !says(text, summary) {
 		text = strings.TrimSpace(summary + "\n" + text)
 	}
 	if p.Section != SectionHistory && p.Section != SectionTurns { // whose speakers are real
-		text = quoteRoles(text)
+		text = escape.Roles(text)
 	}
 	var b strings.Builder
 	b.WriteString("- ")
@@ -219,7 +220,7 @@ func says(text, summary string) bool { return strings.Contains(normalText(text),
 func (b *block) cost() int {
 	n := tokens.Bound(b.text)
 	if b.id != "" {
-		n += tokens.Bound(" "+attribute(b.id)) + tokens.Bound(" "+attribute(string(b.category)))
+		n += tokens.Bound(" "+escape.Attribute(b.id)) + tokens.Bound(" "+escape.Attribute(string(b.category)))
 	}
 	return n
 }
@@ -235,8 +236,8 @@ func opening(blocks []block) string {
 		if b.id == "" {
 			continue
 		}
-		ids = append(ids, attribute(b.id))
-		if c := attribute(string(b.category)); c != "" && !slices.Contains(categories, c) {
+		ids = append(ids, escape.Attribute(b.id))
+		if c := escape.Attribute(string(b.category)); c != "" && !slices.Contains(categories, c) {
 			categories = append(categories, c)
 		}
 	}

@@ -1,4 +1,11 @@
-package recall
+// Package escape makes text safe to stand in a prompt.
+//
+//	memory text -> Text, Roles, Line, Attribute -> text that opens no tag and speaks for no role
+//
+// What it changes stays readable: a bracket or colon becomes an entity. It makes no
+// claim that a model will not be persuaded by what a text says, only that the
+// text cannot pass for a part of the prompt around it.
+package escape
 
 import (
 	"strings"
@@ -12,11 +19,11 @@ var reserved = []string{"memor", "system", "sys", "user", "assistant", "human", 
 	"instruction", "im_", "inst", "antml", "invoke", "parameter", "prompt", "context", "begin_of", "end_of", "start_of",
 	"endoftext", "eot", "start_header", "end_header", "channel", "message", "result", "thinking", "think", "policy", "admin"}
 
-// sanitize makes text safe to stand in a context. A bracket that opens a
+// Text makes text safe to stand in a context. A bracket that opens a
 // reserved tag becomes an entity, which a reader still understands; control and
 // direction characters go, since they hide what is there from one reader and
 // not from another.
-func sanitize(text string) string {
+func Text(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + 16)
 	for i := 0; i < len(text); {
@@ -117,14 +124,14 @@ func tagName(s string) string {
 	return string(name)
 }
 
-// attribute makes s safe between the double quotes of an attribute.
-func attribute(s string) string {
-	return attributeEscapes.Replace(line(s))
+// Attribute makes s safe between the double quotes of an attribute.
+func Attribute(s string) string {
+	return attributeEscapes.Replace(Line(s))
 }
 
 var attributeEscapes = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;")
 
-// line makes s one line without characters that show nothing.
-func line(s string) string {
-	return strings.Join(strings.Fields(sanitize(s)), " ")
+// Line makes s one line without characters that show nothing.
+func Line(s string) string {
+	return strings.Join(strings.Fields(Text(s)), " ")
 }

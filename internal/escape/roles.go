@@ -1,4 +1,4 @@
-package recall
+package escape
 
 import (
 	"regexp"
@@ -97,9 +97,9 @@ var (
 	heading = regexp.MustCompile(`^ {0,3}(?:> ?)*#{1,6} *[*_]{0,3}(?:(?:system|assistant|human|developer|系统|系統|助手|助理)(?: ?(?:prompt|messages?|instructions?|提示词|提示詞|提示|消息|指令))?[*_]{0,3} *:?|(?:instructions?|response) *:)[*_ #]*$`)
 )
 
-// quoteRoles makes lines that begin as a speaker's turn does plain text: the colon
+// Roles makes lines that begin as a speaker's turn does plain text: the colon
 // behind the role, or the first mark of its heading, becomes an entity.
-func quoteRoles(text string) string {
+func Roles(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		lines[i] = quoteRole(l)
