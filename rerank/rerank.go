@@ -50,7 +50,6 @@ type Answer struct {
 	Judged int    // the first so many candidates were shown; the others were not judged
 	Model  string // which model answered
 	Prompt string // name, version and hash of the prompt, "rerank@1 3f9a2c…"; empty for a cross-encoder
-	Calls  int    // requests that this answer took, retries included; 0 when Cached
 	Cached bool   // from the cache: nothing was asked
 	Cost   memsearch.Cost
 	Notes  []string // what was odd about the model's reply, fit to be shown
