@@ -1,0 +1,191 @@
+package rerank
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memsearch/memsearch/internal/escape"
+	"github.com/memsearch/memsearch/internal/llm"
+	"github.com/memsearch/memsearch/internal/prompt"
+	"github.com/memsearch/memsearch/internal/tokens"
+)
+
+// ErrBudget is returned when a budget holds the prompt but no candidate.
+var ErrBudget = errors.New("the prompt budget is too small for a candidate")
+
+// What a part of the prompt may take, in tokens.
+const (
+	labelTokens   = 24 // a candidate's date, and its category
+	summaryTokens = 96
+
+	// chatTokens is what a server adds around two messages.
+	chatTokens = 16
+
+	// slackTokens covers what a text may count more between its neighbours than
+	// by itself.
+	slackTokens = 4
+)
+
+// bytesPerToken bounds how much of a text is looked at. Texts with longer tokens
+// are all but empty.
+const bytesPerToken = 16
+
+// A view is what a template sees of a task. Every text in it is a JSON string
+// without "<", ">" and "&", or one line of such, so that none can pass for
+// another part of the prompt.
+type view struct {
+	Query, Request, Recent string // empty: there is none
+	Now, Dates             string // empty unless the query is about time
+	Candidates             string // one line each
+}
+
+// quote returns s as a JSON string on one line.
+func quote(s string) string {
+	b, _ := json.Marshal(s) // a string cannot fail
+	return string(b)
+}
+
+// snippet returns the beginning of s, escaped, that takes at most n tokens as a
+// JSON string. An ellipsis stands for what was cut.
+func snippet(s string, n int, safe func(string) string) string {
+	whole := len(s) <= n*bytesPerToken
+	if !whole {
+		end := max(0, n*bytesPerToken)
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end]
+	}
+	s = strings.TrimSpace(safe(s))
+	if whole && tokens.Bound(quote(s)) <= n {
+		return s
+	}
+	r := []rune(s)
+	end := sort.Search(len(r), func(k int) bool { return tokens.Bound(quote(string(r[:k+1])+"…")) > n })
+	if end == 0 {
+		return ""
+	}
+	return strings.TrimSpace(string(r[:end])) + "…"
+}
+
+// note makes the text of a memory safe to stand in a prompt.
+func note(s string) string { return escape.Roles(escape.Text(s)) }
+
+// A body is what a model sees of a candidate.
+type body struct {
+	Date     string `json:"date,omitempty"`
+	Category string `json:"category,omitempty"`
+	Summary  string `json:"summary,omitempty"`
+	Text     string `json:"text,omitempty"`
+}
+
+func newBody(c *Candidate, textTokens int) body {
+	b := body{
+		Date:     snippet(c.Date, labelTokens, escape.Line),
+		Category: snippet(string(c.Category), labelTokens, escape.Line),
+		Summary:  snippet(c.Summary, summaryTokens, escape.Line),
+		Text:     snippet(c.Text, textTokens, note),
+	}
+	if strings.Contains(b.Text, b.Summary) {
+		b.Summary = ""
+	}
+	return b
+}
+
+func (b body) String() string {
+	out, _ := json.Marshal(b) // strings cannot fail
+	return string(out)
+}
+
+// numbered returns lines behind their numbers, which are from 1.
+func numbered(lines []string) string {
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "[%d] %s", i+1, l)
+	}
+	return b.String()
+}
+
+// lineCost bounds what a line takes in a prompt of up to n candidates. The
+// tokenizer cuts behind the bracket, behind the number, and behind the line.
+func lineCost(line string, n int) int {
+	return 1 + len(strconv.Itoa(n)) + tokens.Bound("] "+line+"\n")
+}
+
+// A frame is a prompt for one task without its candidates.
+type frame struct {
+	prompt *prompt.Prompt
+	budget int
+	view   view
+	room   int // tokens left for candidates
+}
+
+// newFrame fits the task's own texts into the budget. Each takes at most an
+// eighth of it, and what is set aside for them never grows faster than the
+// budget, so that a larger budget never has less room for candidates.
+func newFrame(p *prompt.Prompt, budget int, t *Task) (*frame, error) {
+	f := &frame{prompt: p, budget: budget}
+	empty := view{}
+	aside := 0
+	field := func(i int, s string) (shown, placeholder string) {
+		if s = strings.TrimSpace(s); s == "" {
+			return "", ""
+		}
+		// The eighths round up at different budgets, one at a time.
+		share := (budget + 2*i) / 8
+		shown = quote(snippet(s, share, escape.Text))
+		full := share
+		if len(s) <= share*bytesPerToken {
+			full = min(share, tokens.Bound(quote(strings.TrimSpace(escape.Text(s)))))
+		}
+		aside += full + slackTokens
+		return shown, `""`
+	}
+	f.view.Query, empty.Query = field(0, t.Query)
+	if strings.TrimSpace(t.Request) != strings.TrimSpace(t.Query) {
+		f.view.Request, empty.Request = field(1, t.Request)
+	}
+	f.view.Recent, empty.Recent = field(2, t.Recent)
+	if len(t.Dates) > 0 {
+		f.view.Now = t.Now.Format("2006-01-02 (Monday)")
+		empty.Now = f.view.Now
+		f.view.Dates, empty.Dates = field(3, strings.Join(t.Dates, ", "))
+	}
+	system, user, err := p.Render(empty)
+	if err != nil {
+		return nil, err
+	}
+	f.room = budget - chatTokens - tokens.Bound(system) - tokens.Bound(user) - slackTokens - aside
+	return f, nil
+}
+
+// messages renders the prompt around the lines of candidates.
+func (f *frame) messages(candidates string) ([]llm.Message, error) {
+	v := f.view
+	v.Candidates = candidates
+	system, user, err := f.prompt.Render(v)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.Contains(user, v.Candidates) {
+		return nil, fmt.Errorf("prompt %s does not show the candidates", f.prompt.Label())
+	}
+	return []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: user}}, nil
+}
+
+// size bounds the tokens of messages.
+func size(messages []llm.Message) int {
+	n := chatTokens
+	for _, m := range messages {
+		n += tokens.Bound(m.Content)
+	}
+	return n
+}
