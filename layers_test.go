@@ -30,6 +30,7 @@ var layers = []string{
 	"internal/memfile",
 	"internal/journal",
 	"internal/vault",
+	"internal/httpapi",
 	"internal/llm",
 	"embed",
 	"index",

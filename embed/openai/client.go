@@ -17,6 +17,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/memsearch/memsearch/embed"
+	"github.com/memsearch/memsearch/internal/httpapi"
 )
 
 // A Client embeds texts with one model of one server. It is safe for concurrent
@@ -83,7 +84,7 @@ func newClient(opts *Options) (*Client, error) {
 	}
 	config := goopenai.DefaultConfig(key)
 	config.BaseURL = o.BaseURL
-	config.HTTPClient = doer{c.http, o.MaxReply}
+	config.HTTPClient = httpapi.Doer{Client: c.http, Max: o.MaxReply}
 	c.api = goopenai.NewClientWithConfig(config)
 	if o.PerMinute > 0 {
 		c.limiter = rate.NewLimiter(rate.Limit(o.PerMinute/60), 1)

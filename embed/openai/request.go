@@ -2,12 +2,11 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -15,6 +14,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/memsearch/memsearch/embed"
+	"github.com/memsearch/memsearch/internal/httpapi"
 )
 
 // A Call is one request, for the ledger.
@@ -199,32 +199,14 @@ func (c *Client) send(ctx context.Context, texts []string) (goopenai.EmbeddingRe
 	case ctx.Err() != nil:
 		return reply, errors.Join(errStopped, context.Cause(ctx))
 	}
-	if status := c.statusError(err, texts); status != nil {
-		status.Wait = retryAfter(reply.Header(), time.Now())
+	if status := httpapi.Status(err, append(slices.Clone(texts), c.key())...); status != nil {
+		status.Wait = httpapi.RetryAfter(reply.Header(), time.Now())
 		return reply, status
 	}
-	if isJSON(err) {
-		return reply, fmt.Errorf("%w: %v", ErrReply, jsonKind(err))
+	if why := httpapi.Malformed(err); why != "" {
+		return reply, fmt.Errorf("%w: %s", ErrReply, why)
 	}
 	return reply, err
-}
-
-// isJSON reports whether err is about a body that arrived whole but is not the
-// JSON it should be.
-func isJSON(err error) bool {
-	_, syntax := errors.AsType[*json.SyntaxError](err)
-	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
-	// A connection that ends early wraps these two; the decoder returns them
-	// bare for a body that is empty or ends early.
-	return syntax || kind || err == io.EOF || err == io.ErrUnexpectedEOF
-}
-
-// jsonKind describes err without quoting the body.
-func jsonKind(err error) string {
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("field %s has the wrong type", e.Field)
-	}
-	return "not JSON"
 }
 
 // check returns the rows of a reply in the order of the texts, as unit vectors.

@@ -1,8 +1,15 @@
-package openai
+// Package httpapi holds what clients of OpenAI-compatible servers share: replies
+// read to their end, the errors in them, the pauses that servers ask for.
+//
+//	request -> Doer -> whole reply, or StatusError, ErrTooLarge, a failed connection
+//
+// No error of this package quotes a key or a text that was sent.
+package httpapi
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,30 +23,33 @@ import (
 // object.
 const largestError = 64 << 10
 
-// A doer makes requests and reads each reply to its end, so that a reply that is
+// ErrTooLarge: a reply is longer than [Doer].Max.
+var ErrTooLarge = errors.New("reply is too large")
+
+// A Doer makes requests and reads each reply to its end, so that a reply that is
 // cut off, too large, or an error in spite of its status 200 is told from a
 // malformed one.
-type doer struct {
-	client *http.Client
-	max    int64
+type Doer struct {
+	Client *http.Client
+	Max    int64 // bytes of a reply, unpacked
 }
 
 // Do implements go-openai's HTTPDoer.
-func (d doer) Do(req *http.Request) (*http.Response, error) {
-	res, err := d.client.Do(req)
+func (d Doer) Do(req *http.Request) (*http.Response, error) {
+	res, err := d.Client.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, d.max+1))
+	body, err := io.ReadAll(io.LimitReader(res.Body, d.Max+1))
 	if err != nil {
 		return nil, fmt.Errorf("read reply: %w", err)
 	}
-	if int64(len(body)) > d.max {
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrReply, d.max)
+	if int64(len(body)) > d.Max {
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, d.Max)
 	}
 	if res.StatusCode < http.StatusMultipleChoices && len(body) <= largestError {
-		if api := errorObject(body); api != nil {
+		if api := ErrorObject(body); api != nil {
 			return nil, api
 		}
 	}
@@ -47,9 +57,9 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// errorObject returns the error in a reply, nil when it has none. Its status is
+// ErrorObject returns the error in a reply, nil when it has none. Its status is
 // the error's code if that is one, else 200.
-func errorObject(body []byte) *goopenai.APIError {
+func ErrorObject(body []byte) *goopenai.APIError {
 	var reply struct{ Error json.RawMessage }
 	if !bytes.Contains(body, []byte(`"error"`)) || json.Unmarshal(body, &reply) != nil {
 		return nil
@@ -69,8 +79,8 @@ func errorObject(body []byte) *goopenai.APIError {
 	return api
 }
 
-// retryAfter returns the pause that a server asks for, 0 if none.
-func retryAfter(h http.Header, now time.Time) time.Duration {
+// RetryAfter returns the pause that a server asks for, 0 if none.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return seconds(ms / 1000)
 	}
@@ -90,4 +100,21 @@ func seconds(s float64) time.Duration {
 		return 0
 	}
 	return time.Duration(min(s, 24*60*60) * float64(time.Second))
+}
+
+// Malformed returns in words why a reply of a good status is not what it should
+// be, without quoting it; empty when err is about something else.
+func Malformed(err error) string {
+	if errors.Is(err, ErrTooLarge) {
+		return err.Error()
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Sprintf("field %s has the wrong type", e.Field)
+	}
+	// A connection that ends early wraps the last two; the decoder returns them
+	// bare for a body that is empty or ends early.
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok || err == io.EOF || err == io.ErrUnexpectedEOF {
+		return "not JSON"
+	}
+	return ""
 }

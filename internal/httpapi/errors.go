@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	goopenai "github.com/sashabaranov/go-openai"
+)
+
+// A StatusError is a refusal by the server.
+type StatusError struct {
+	Status  int    // HTTP status; of the error object, when that came with status 200
+	Code    string // as the server has it, for example "insufficient_quota"
+	Type    string
+	Message string // empty when it quotes a text or the key
+	Wait    time.Duration
+}
+
+// Error implements error.
+func (e *StatusError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "server answers %d", e.Status)
+	for _, s := range []string{e.Code, e.Type, e.Message} {
+		if s != "" {
+			b.WriteString(": " + s)
+		}
+	}
+	return b.String()
+}
+
+// Temporary reports whether the same request may succeed later.
+func (e *StatusError) Temporary() bool {
+	switch {
+	case e.Code == "insufficient_quota" || e.Code == "billing_hard_limit_reached":
+		return false
+	case e.Status == 408 || e.Status == 425 || e.Status == 429:
+		return true
+	}
+	return e.Status >= 500 && e.Status != 501 && e.Status != 505
+}
+
+// longest is how much of a server's message is kept.
+const longest = 200
+
+// Status makes a StatusError of what go-openai returns; nil when err is none.
+// What the server says is shown unless it quotes one of secret.
+func Status(err error, secret ...string) *StatusError {
+	e := &StatusError{}
+	api, ok := errors.AsType[*goopenai.APIError](err)
+	// First: a RequestError may wrap an APIError that could not be read.
+	if req, odd := errors.AsType[*goopenai.RequestError](err); odd {
+		e.Status = req.HTTPStatusCode
+		if api = ErrorObject(req.Body); api == nil { // the body may be anything
+			return e
+		}
+	} else if !ok {
+		return nil
+	} else {
+		e.Status = api.HTTPStatusCode
+	}
+	e.Type, e.Message = Scrub(api.Type, secret...), Scrub(api.Message, secret...)
+	if api.Code != nil {
+		e.Code = Scrub(fmt.Sprint(api.Code), secret...)
+	}
+	return e
+}
+
+// quoteLen is how many bytes of a text must stand in a message to count as a
+// quotation.
+const quoteLen = 16
+
+// Scrub returns the start of message in one line, or nothing if it quotes one of
+// secret.
+func Scrub(message string, secret ...string) string {
+	message = strings.Join(strings.Fields(message), " ")
+	if len(message) > longest {
+		message = strings.ToValidUTF8(message[:longest], "")
+	}
+	for _, s := range secret {
+		if quotes(message, strings.Join(strings.Fields(s), " ")) {
+			return ""
+		}
+	}
+	return message
+}
+
+// quotes reports whether message holds quoteLen bytes of text in a row, or all of
+// a shorter one that is long enough to mean something.
+func quotes(message, text string) bool {
+	const least = 4
+	if len(text) < quoteLen {
+		return len(text) >= least && strings.Contains(message, text)
+	}
+	for i := 0; i+quoteLen <= len(message); i++ {
+		if strings.Contains(text, message[i:i+quoteLen]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,97 @@
+package llm
+
+import "sync"
+
+// Caps bound what may be spent. A zero field is its default: nothing runs without
+// a cap.
+type Caps struct {
+	CallTokens int // tokens of one call, prompt and output
+
+	RunCalls, RunTokens int // of everything that shares a [Run]
+	RunMoney            float64
+
+	DayCalls, DayTokens int // since midnight UTC, by the ledger
+	DayMoney            float64
+}
+
+// Defaults of [Caps]. Money is in the currency of the prices.
+const (
+	DefaultCallTokens = 64_000
+	DefaultRunCalls   = 1_000
+	DefaultRunTokens  = 5_000_000
+	DefaultRunMoney   = 5.0
+	DefaultDayCalls   = 5_000
+	DefaultDayTokens  = 20_000_000
+	DefaultDayMoney   = 20.0
+)
+
+func (c Caps) withDefaults() Caps {
+	return Caps{
+		CallTokens: positive(c.CallTokens, DefaultCallTokens),
+		RunCalls:   positive(c.RunCalls, DefaultRunCalls),
+		RunTokens:  positive(c.RunTokens, DefaultRunTokens),
+		RunMoney:   positive(c.RunMoney, DefaultRunMoney),
+		DayCalls:   positive(c.DayCalls, DefaultDayCalls),
+		DayTokens:  positive(c.DayTokens, DefaultDayTokens),
+		DayMoney:   positive(c.DayMoney, DefaultDayMoney),
+	}
+}
+
+func positive[N int | float64](v, otherwise N) N {
+	if v > 0 {
+		return v
+	}
+	return otherwise
+}
+
+// spent is what was spent in a time.
+type spent struct {
+	calls, tokens int
+	money         float64
+}
+
+// within returns a [CapError] if s and want together exceed a limit.
+func (s spent) within(per string, want, limit spent) error {
+	over := func(what string, used, more, most float64) error {
+		if used+more > most {
+			return &CapError{Per: per, What: what, Limit: most, Used: used, Want: more}
+		}
+		return nil
+	}
+	if err := over("calls", float64(s.calls), float64(want.calls), float64(limit.calls)); err != nil {
+		return err
+	}
+	if err := over("tokens", float64(s.tokens), float64(want.tokens), float64(limit.tokens)); err != nil {
+		return err
+	}
+	return over("money", s.money, want.money, limit.money)
+}
+
+// A Run adds up what the clients that share it spend. The zero Run is empty. It is
+// safe for concurrent use.
+type Run struct {
+	mu sync.Mutex
+	spent
+}
+
+// reserve counts want, or returns a [CapError].
+func (r *Run) reserve(want spent, c Caps) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.within("run", want, spent{c.RunCalls, c.RunTokens, c.RunMoney}); err != nil {
+		return err
+	}
+	r.calls += want.calls
+	r.tokens += want.tokens
+	r.money += want.money
+	return nil
+}
+
+// settle replaces a reservation by what was charged; the call stays counted.
+func (r *Run) settle(reserved, charged spent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls += charged.calls - reserved.calls
+	r.tokens += charged.tokens - reserved.tokens
+	r.money += charged.money - reserved.money
+}

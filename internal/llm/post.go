@@ -1,0 +1,130 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	goopenai "github.com/sashabaranov/go-openai"
+
+	"github.com/memsearch/memsearch/internal/httpapi"
+)
+
+// post sends body to a path below the base address and has the reply parsed. An
+// answer that is an error is a [*StatusError]; it quotes neither key nor body.
+func (c *Client) post(ctx context.Context, e Entry, path string, body any, parse func([]byte) error) error {
+	sent, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+path, bytes.NewReader(sent))
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if key := c.key(); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := httpapi.Doer{Client: c.http, Max: DefaultMaxReply}.Do(req)
+	var got []byte
+	if err == nil {
+		got, err = io.ReadAll(res.Body)
+	}
+	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
+		err = &goopenai.RequestError{HTTPStatusCode: res.StatusCode, HTTPStatus: res.Status, Err: errors.New(res.Status), Body: got}
+	}
+	if err == nil {
+		err = parse(got)
+	}
+	c.debug(e, sent, got, err)
+	if err == nil {
+		return nil
+	}
+	if status := httpapi.Status(err, string(sent), c.key()); status != nil {
+		if res != nil {
+			status.Wait = httpapi.RetryAfter(res.Header, c.opts.Now())
+		}
+		return status
+	}
+	if why := httpapi.Malformed(err); why != "" {
+		return fmt.Errorf("%w: %s", ErrReply, why)
+	}
+	return err
+}
+
+// parseChat reads a completion, whole or as a stream of events: some servers
+// stream unasked, others do not although they are asked to.
+func parseChat(raw []byte) (*goopenai.ChatCompletionResponse, error) {
+	if start := bytes.TrimLeft(raw, " \t\r\n"); !bytes.HasPrefix(start, []byte("{")) && hasEvents(raw) {
+		return parseEvents(raw)
+	}
+	res := &goopenai.ChatCompletionResponse{}
+	if err := json.Unmarshal(raw, res); err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrReply, cmp.Or(httpapi.Malformed(err), "not JSON"))
+	}
+	return res, nil
+}
+
+func hasEvents(raw []byte) bool {
+	return bytes.HasPrefix(raw, []byte("data:")) || bytes.Contains(raw, []byte("\ndata:"))
+}
+
+// errCut is what a stream is that ends before its last event.
+var errCut = fmt.Errorf("stream of events: %w", io.ErrUnexpectedEOF)
+
+// parseEvents puts the pieces of a streamed completion together.
+func parseEvents(raw []byte) (*goopenai.ChatCompletionResponse, error) {
+	res := &goopenai.ChatCompletionResponse{}
+	choice := goopenai.ChatCompletionChoice{}
+	var text, refusal strings.Builder
+	some, done := false, false
+	lines := bufio.NewScanner(bytes.NewReader(raw))
+	lines.Buffer(nil, DefaultMaxReply+1)
+	for lines.Scan() && !done {
+		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+		if data = bytes.TrimSpace(data); !ok || len(data) == 0 {
+			continue
+		}
+		if string(data) == "[DONE]" {
+			done = true
+			break
+		}
+		if api := httpapi.ErrorObject(data); api != nil {
+			return nil, api
+		}
+		var chunk goopenai.ChatCompletionStreamResponse
+		if json.Unmarshal(data, &chunk) != nil {
+			return nil, fmt.Errorf("%w: an event is not JSON", ErrReply)
+		}
+		if chunk.Usage != nil {
+			res.Usage = *chunk.Usage
+		}
+		for _, ch := range chunk.Choices {
+			if ch.Index != 0 {
+				continue
+			}
+			some = true
+			text.WriteString(ch.Delta.Content)
+			refusal.WriteString(ch.Delta.Refusal)
+			if ch.FinishReason != "" {
+				choice.FinishReason = ch.FinishReason
+			}
+		}
+	}
+	if !done && choice.FinishReason == "" {
+		return nil, errCut
+	}
+	choice.Message.Content, choice.Message.Refusal = text.String(), refusal.String()
+	if some {
+		res.Choices = []goopenai.ChatCompletionChoice{choice}
+	}
+	return res, nil
+}

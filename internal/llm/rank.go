@@ -1,0 +1,120 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/internal/tokens"
+)
+
+// A RankRequest asks a cross-encoder how well documents answer a query.
+type RankRequest struct {
+	Query     string
+	Documents []string
+	Prompt    string // names the request in the ledger
+	Sample    int    // see [Request]
+}
+
+// A RankScore is the score of one document. Larger is better.
+type RankScore struct {
+	Index int     `json:"index"` // into the documents
+	Score float64 `json:"score"`
+}
+
+// A RankReply holds a score for each document, best first, equal ones in the order
+// of the documents.
+type RankReply struct {
+	Scores   []RankScore
+	Cost     memsearch.Cost
+	Replayed bool
+}
+
+// Rank asks the server's "/rerank", in the shape that Jina, Cohere, vLLM, TEI and
+// others have for it. Errors are those of [Client.Ask].
+func (c *Client) Rank(ctx context.Context, r RankRequest) (*RankReply, error) {
+	if len(r.Documents) == 0 {
+		return nil, errors.New("rank documents: there are none")
+	}
+	reply, err := c.recordedRank(ctx, r)
+	if err != nil {
+		return reply, fmt.Errorf("rank with %s: %w", c.profile.Model, err)
+	}
+	return reply, nil
+}
+
+// rank asks the server. The reply is never nil.
+func (c *Client) rank(ctx context.Context, r RankRequest) (*RankReply, error) {
+	in := len(r.Documents) * tokens.Bound(r.Query) // a cross-encoder reads the query with each document
+	for _, d := range r.Documents {
+		in += tokens.Bound(d) + messageTokens
+	}
+	body := map[string]any{"model": c.profile.Model, "query": r.Query, "documents": r.Documents,
+		"top_n": len(r.Documents), "return_documents": false}
+	reply := &RankReply{}
+	var err error
+	reply.Cost, err = c.pay(ctx, paid{prompt: r.Prompt, in: in, do: func(ctx context.Context, e Entry) (u usage, err error) {
+		err = c.post(ctx, e, "rerank", body, func(raw []byte) (err error) {
+			reply.Scores, u, err = parseRank(raw, len(r.Documents))
+			if err == nil && !u.known {
+				u.in = in
+			}
+			return err
+		})
+		return u, err
+	}})
+	return reply, err
+}
+
+// parseRank reads and checks a ranking of n documents.
+func parseRank(raw []byte, n int) ([]RankScore, usage, error) {
+	var res struct {
+		Results []struct {
+			Index *int     `json:"index"`
+			Score *float64 `json:"relevance_score"`
+		} `json:"results"`
+		Usage struct {
+			Total  int `json:"total_tokens"`
+			Prompt int `json:"prompt_tokens"`
+		} `json:"usage"`
+		Meta struct {
+			Tokens struct {
+				In int `json:"input_tokens"`
+			} `json:"tokens"`
+			Billed struct {
+				In int `json:"input_tokens"`
+			} `json:"billed_units"`
+		} `json:"meta"`
+	}
+	if json.Unmarshal(raw, &res) != nil {
+		return nil, usage{}, fmt.Errorf("%w: not a ranking in JSON", ErrReply)
+	}
+	u := usage{in: cmp.Or(res.Usage.Total, res.Usage.Prompt, res.Meta.Billed.In, res.Meta.Tokens.In)}
+	u.known = u.in > 0
+	scores := make([]RankScore, 0, n)
+	seen := make([]bool, n)
+	for _, x := range res.Results {
+		switch {
+		case x.Index == nil || x.Score == nil || math.IsNaN(*x.Score) || math.IsInf(*x.Score, 0):
+			return nil, u, fmt.Errorf("%w: a result without index or score", ErrReply)
+		case *x.Index < 0 || *x.Index >= n:
+			return nil, u, fmt.Errorf("%w: result for document %d of %d", ErrReply, *x.Index, n)
+		case seen[*x.Index]:
+			return nil, u, fmt.Errorf("%w: two results for document %d", ErrReply, *x.Index)
+		}
+		seen[*x.Index] = true
+		scores = append(scores, RankScore{*x.Index, *x.Score})
+	}
+	if len(scores) != n {
+		return nil, u, fmt.Errorf("%w: %d results for %d documents", ErrReply, len(scores), n)
+	}
+	slices.SortFunc(scores, func(a, b RankScore) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Index, b.Index))
+	})
+	return scores, u, nil
+}
