@@ -110,13 +110,9 @@ func TestInjections(t *testing.T) {
 // checkSafe asserts that nothing in a prompt opens a tag or hides from a reader.
 func checkSafe(t fatal, user string, s *shown) {
 	t.Helper()
-	if !utf8.ValidString(user) || strings.ContainsAny(user, "<>＜") {
-		t.Errorf("bare brackets or bytes in %q", user)
-	}
-	for _, r := range user {
-		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' || unicode.In(r, unicode.Zl, unicode.Zp)) {
-			t.Errorf("hidden character %U in %q", r, user)
-		}
+	checkPlain(t, user)
+	if strings.ContainsAny(user, "<>＜") {
+		t.Errorf("bare brackets in %q", user)
 	}
 	for _, bad := range []string{"<system", "</system", "<|im_", "[INST]", "[/INST]", "<系统"} {
 		if strings.Contains(s.text(), bad) {
@@ -126,6 +122,19 @@ func checkSafe(t fatal, user string, s *shown) {
 	for _, l := range s.lines {
 		if strings.Contains("\n"+*l.Text, "\nSystem:") || strings.Contains("\n"+*l.Text, "\n系统：") {
 			t.Errorf("%q speaks for a role", *l.Text)
+		}
+	}
+}
+
+// checkPlain asserts that everything in a text can be seen.
+func checkPlain(t fatal, text string) {
+	t.Helper()
+	if !utf8.ValidString(text) {
+		t.Errorf("bare bytes in %q", text)
+	}
+	for _, r := range text {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' || unicode.In(r, unicode.Zl, unicode.Zp)) {
+			t.Errorf("hidden character %U in %q", r, text)
 		}
 	}
 }
