@@ -1,0 +1,158 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/kaptinlin/jsonrepair"
+)
+
+// maxObject is the longest reply, in bytes, that is searched for JSON.
+const maxObject = 1 << 20
+
+// maxCandidates is how many stretches of a reply are tried.
+const maxCandidates = 64
+
+// Object returns the JSON object, or the array, in what a model said. Around it
+// may stand a chain of thought in tags, fences, prose and other JSON: the last
+// whole value counts, since a model that corrects itself does so at the end. An
+// echo of the schema is passed over. What is not JSON but almost is repaired. An
+// error wraps [ErrReply] and quotes nothing.
+func Object(text string) (json.RawMessage, error) {
+	if len(text) > maxObject {
+		return nil, fmt.Errorf("%w: %d bytes of text", ErrReply, len(text))
+	}
+	text = answerOf(text)
+	if inner, ok := encodedTwice(text); ok {
+		text = answerOf(inner)
+	}
+	found := values(text)
+	for i := len(found) - 1; i >= 0; i-- {
+		if raw := []byte(found[i]); json.Valid(raw) && !isSchema(raw) {
+			return compact(raw), nil
+		}
+	}
+	for i := len(found) - 1; i >= 0; i-- {
+		if raw, ok := repair(found[i]); ok && !isSchema(raw) {
+			return compact(raw), nil
+		}
+	}
+	if len(found) > 0 {
+		return nil, fmt.Errorf("%w: JSON that cannot be repaired, or only the schema", ErrReply)
+	}
+	return nil, fmt.Errorf("%w: no JSON object", ErrReply)
+}
+
+// answerOf drops what a model thought before it answered. A thought that is never
+// closed is kept: the answer may stand in it.
+func answerOf(text string) string {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "\ufeff")
+	for _, tag := range []string{"think", "thinking", "reasoning"} {
+		if i := strings.LastIndex(text, "</"+tag+">"); i >= 0 {
+			text = text[i+len(tag)+3:]
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
+// encodedTwice returns the text of a reply that is one JSON string.
+func encodedTwice(text string) (string, bool) {
+	var inner string
+	if !strings.HasPrefix(text, `"`) || json.Unmarshal([]byte(text), &inner) != nil {
+		return "", false
+	}
+	return inner, true
+}
+
+// values returns the stretches between outermost brackets that match, and a last
+// one that is never closed. Brackets in strings do not count.
+func values(text string) (found []string) {
+	for at := 0; at < len(text) && len(found) < maxCandidates; {
+		i := strings.IndexAny(text[at:], "{[")
+		if i < 0 {
+			break
+		}
+		at += i
+		end := closing(text[at:])
+		if end < 0 {
+			// Not closed: this may be the start of a truncated value, or a
+			// bracket in prose before the value.
+			if len(found) == 0 || json.Valid([]byte(text[at:])) {
+				found = append(found, text[at:])
+			}
+			at++
+			continue
+		}
+		found = append(found, text[at:at+end])
+		at += end
+	}
+	return found
+}
+
+// maxDepth is how deep brackets are followed.
+const maxDepth = 64
+
+// closing returns where the bracket that text begins with is closed, -1 if it is
+// not.
+func closing(text string) int {
+	var open []byte
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if len(open) == maxDepth {
+				return -1
+			}
+			open = append(open, c+2) // '}' and ']' stand two after theirs
+		case c == '}' || c == ']':
+			if open[len(open)-1] != c {
+				return -1
+			}
+			if open = open[:len(open)-1]; len(open) == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// repair makes JSON of what is almost that.
+func repair(text string) (raw json.RawMessage, ok bool) {
+	defer func() {
+		if recover() != nil { // the library indexes what it does not check
+			raw, ok = nil, false
+		}
+	}()
+	fixed, err := jsonrepair.Repair(text)
+	raw = json.RawMessage(fixed)
+	if err != nil || !json.Valid(raw) || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte(text[:1])) {
+		return nil, false
+	}
+	return raw, true
+}
+
+// isSchema reports whether raw is a JSON Schema rather than a value.
+func isSchema(raw []byte) bool {
+	var s map[string]json.RawMessage
+	if json.Unmarshal(raw, &s) != nil {
+		return false
+	}
+	_, properties := s["properties"]
+	_, schema := s["$schema"]
+	return schema || properties && string(s["type"]) == `"object"`
+}
+
+func compact(raw []byte) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
