@@ -59,7 +59,7 @@ func (s *session) grades(ctx context.Context, messages []llm.Message, n, sample 
 	r, key := s.request(messages, sample)
 	r.Schema, r.SchemaName = rankingSchema(), "ranking"
 	return s.verdict(n, key, func() (*entry, error) {
-		out, reply, err := decode(ctx, &s.asker, r, func(out *ranking) error {
+		out, reply, err := llm.Decode(ctx, &s.asker, r, func(out *ranking) error {
 			for _, x := range out.Ranking {
 				if x.Grade < gradeLeast || x.Grade > gradeBest {
 					return fmt.Errorf("grade %d is not one of 1, 2 and 3", x.Grade)

@@ -83,7 +83,8 @@ func (l *Listwise) Rerank(ctx context.Context, t Task) (*Answer, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
-	s := newSession("listwise", l.opts.Model, l.opts.Prompt, l.opts.Cache, l.asker, l.opts.MaxCalls)
+	s := newSession("listwise", l.opts.Model, l.opts.Prompt, l.opts.Cache,
+		limited{asker: l.asker, left: l.opts.MaxCalls, budget: l.opts.Budget})
 	if len(t.Candidates) == 0 {
 		return s.answer, nil
 	}
@@ -249,9 +250,6 @@ func (p *plan) ask(ctx context.Context, s *session, shown []int, sample int) ([]
 	messages, err := p.frame.messages(numbered(lines))
 	if err != nil {
 		return nil, err
-	}
-	if n := size(messages); n > p.frame.budget {
-		return nil, fmt.Errorf("%w: the prompt takes %d tokens of %d", ErrBudget, n, p.frame.budget)
 	}
 	return s.grades(ctx, messages, len(shown), sample)
 }

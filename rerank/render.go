@@ -23,8 +23,11 @@ const (
 	labelTokens   = 24 // a candidate's date, and its category
 	summaryTokens = 96
 
-	// chatTokens is what a server adds around two messages.
-	chatTokens = 16
+	// chatTokens is what a server adds around the messages.
+	chatTokens = 24
+
+	// againTokens are kept for asking once more.
+	againTokens = 160
 
 	// slackTokens covers what a text may count more between its neighbours than
 	// by itself.
@@ -123,7 +126,6 @@ func lineCost(line string, n int) int {
 // A frame is a prompt for one task without its candidates.
 type frame struct {
 	prompt *prompt.Prompt
-	budget int
 	view   view
 	room   int // tokens left for candidates
 }
@@ -132,7 +134,7 @@ type frame struct {
 // eighth of it, and what is set aside for them never grows faster than the
 // budget, so that a larger budget never has less room for candidates.
 func newFrame(p *prompt.Prompt, budget int, t *Task) (*frame, error) {
-	f := &frame{prompt: p, budget: budget}
+	f := &frame{prompt: p}
 	empty := view{}
 	aside := 0
 	field := func(i int, s string) (shown, placeholder string) {
@@ -163,7 +165,7 @@ func newFrame(p *prompt.Prompt, budget int, t *Task) (*frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.room = budget - chatTokens - tokens.Bound(system) - tokens.Bound(user) - slackTokens - aside
+	f.room = budget - chatTokens - againTokens - tokens.Bound(system) - tokens.Bound(user) - slackTokens - aside
 	return f, nil
 }
 

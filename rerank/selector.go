@@ -95,7 +95,7 @@ func (s *Selector) Select(ctx context.Context, t Task, catalog []Line) (*Answer,
 	if s.err != nil {
 		return nil, s.err
 	}
-	w := newSession("select", s.opts.Model, s.opts.Prompt, s.opts.Cache, s.asker, s.opts.MaxCalls)
+	w := newSession("select", s.opts.Model, s.opts.Prompt, s.opts.Cache, limited{asker: s.asker, left: s.opts.MaxCalls})
 	if len(catalog) == 0 {
 		return w.answer, nil
 	}
@@ -131,7 +131,7 @@ func (s *session) selected(ctx context.Context, messages []llm.Message, n, sampl
 	r, key := s.request(messages, sample)
 	r.Schema, r.SchemaName = object("selected", &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "integer"}}), "selection"
 	return s.verdict(n, key, func() (*entry, error) {
-		out, reply, err := decode(ctx, &s.asker, r, func(out *selection) error { return checkNumbers(n, out.picks()) })
+		out, reply, err := llm.Decode(ctx, &s.asker, r, func(out *selection) error { return checkNumbers(n, out.picks()) })
 		if reply != nil {
 			s.pay(reply.Cost)
 		}

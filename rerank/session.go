@@ -1,9 +1,12 @@
 package rerank
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/internal/llm"
@@ -13,17 +16,38 @@ import (
 // ErrCalls is returned when a task needs more calls than it is allowed.
 var ErrCalls = errors.New("no call is left for this task")
 
-// A limited asker asks no more often than it may.
+// A limited asker asks no more often than it may, and no longer prompts.
 type limited struct {
-	asker llm.Asker
-	left  int
+	asker  llm.Asker
+	left   int // calls
+	budget int // tokens of a prompt; zero: any
 }
 
 func (l *limited) Ask(ctx context.Context, r llm.Request) (*llm.Reply, error) {
 	if l.left--; l.left < 0 {
 		return nil, ErrCalls
 	}
+	if l.budget > 0 {
+		if r.Messages = fit(r.Messages, l.budget); size(r.Messages) > l.budget {
+			return nil, fmt.Errorf("%w: the prompt takes more than %d tokens", ErrBudget, l.budget)
+		}
+	}
 	return l.asker.Ask(ctx, r)
+}
+
+// fit shortens what was added to a prompt when it is put once more: the reply
+// that could not be used, and what was wrong with it.
+func fit(messages []llm.Message, budget int) []llm.Message {
+	const prompt = 2 // messages
+	if len(messages) <= prompt || size(messages) <= budget {
+		return messages
+	}
+	room := (budget - size(messages[:prompt])) / (len(messages) - prompt)
+	messages = slices.Clone(messages)
+	for i := prompt; i < len(messages); i++ {
+		messages[i].Content = cmp.Or(snippet(messages[i].Content, room-slackTokens, strings.Clone), "…")
+	}
+	return messages
 }
 
 // A session is the work on one task.
@@ -38,8 +62,8 @@ type session struct {
 	unknown, twice int // numbers in replies that were not counted
 }
 
-func newSession(kind, model string, p *prompt.Prompt, cache *Cache, a llm.Asker, calls int) *session {
-	s := &session{kind: kind, prompt: p, cache: cache, asker: limited{asker: a, left: calls}, answer: &Answer{Model: model, Picks: []Pick{}}}
+func newSession(kind, model string, p *prompt.Prompt, cache *Cache, a limited) *session {
+	s := &session{kind: kind, prompt: p, cache: cache, asker: a, answer: &Answer{Model: model, Picks: []Pick{}}}
 	if p != nil {
 		s.answer.Prompt = p.ID()
 	}
