@@ -26,7 +26,7 @@ func TestFormatDocument(t *testing.T) {
 		return s
 	}
 	recall := part("## Recall in JSON", "## Evaluation data")
-	for _, v := range []any{memsearch.Result{}, memsearch.Hit{}, memsearch.Cost{}, memsearch.Trace{}, memsearch.Gate{},
+	for _, v := range []any{memsearch.Result{}, memsearch.Hit{}, memsearch.Cost{}, memsearch.Trace{}, memsearch.Gate{}, memsearch.RerankTrace{},
 		memsearch.Signals{}, memsearch.Signal{}, memsearch.Step{}} {
 		for f := range reflect.TypeOf(v).Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

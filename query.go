@@ -6,8 +6,8 @@ import "time"
 // but Text works.
 type Query struct {
 	Text    string // what to look for
-	Request string // the user's own words, when Text is the agent's wording: dates that Text lacks are read from it, and the wish to do without memory
-	Recent  string // summary of what the conversation is about; does not change the answer yet
+	Request string // the user's own words, when Text is the agent's wording: dates that Text lacks are read from it, and the wish to do without memory; a reranking model sees it
+	Recent  string // summary of what the conversation is about; only a reranking model sees it
 
 	Session string // narrows Turn to this session
 	Turn    string // memories made in this turn are left out
@@ -34,14 +34,14 @@ const (
 	DefaultBudget = 2000
 )
 
-// A RerankMode says whether a model may reorder the candidates. There is no such
-// model yet: the mode only shows in [Trace].Gate.
+// A RerankMode says whether a model may judge the candidates. Without a model,
+// auto and never give the fused order, and always gives it as degraded.
 type RerankMode string
 
 // The rerank modes. The empty mode is [RerankAuto].
 const (
-	RerankAuto   RerankMode = "auto"
-	RerankAlways RerankMode = "always"
+	RerankAuto   RerankMode = "auto"   // when it is likely to pay; see [Gate]
+	RerankAlways RerankMode = "always" // whenever there is a candidate
 	RerankNever  RerankMode = "never"
 )
 
@@ -68,7 +68,7 @@ type Result struct {
 	Budget     int                `json:"budget"`
 	Already    []string           `json:"already_recalled"` // unit ids left out because the agent has them
 	Stale      int                `json:"stale"`            // files known to differ from the index
-	SelectedBy string             `json:"selected_by"`      // "fusion"; "none" when memory is off or cannot be opened
+	SelectedBy string             `json:"selected_by"`      // "fusion", "llm" or "cross-encoder"; "none" when memory is off or cannot be opened
 	Query      string             `json:"query"`
 	Model      string             `json:"model"`        // embedding model that took part, or "none"
 	Zone       string             `json:"zone"`         // zone in which naive times were read
@@ -143,6 +143,7 @@ type Trace struct {
 	Candidates int            `json:"candidates"`
 	Dropped    map[string]int `json:"dropped,omitempty"` // why candidates left, and how many
 	Gate       *Gate          `json:"gate,omitempty"`
+	Rerank     *RerankTrace   `json:"rerank,omitempty"` // of a model that was asked, or tried
 }
 
 // A Gate is the decision whether a model is worth asking, with its numbers.
@@ -151,6 +152,17 @@ type Gate struct {
 	Reason string  `json:"reason"`
 	Margin float64 `json:"margin"` // lead of the first candidate over the second
 	Agree  float64 `json:"agree"`  // overlap of the retrievers' first places
+}
+
+// A RerankTrace says what a model made of the candidates.
+type RerankTrace struct {
+	Model  string   `json:"model"`
+	Prompt string   `json:"prompt,omitempty"` // name, version and hash
+	Shown  int      `json:"shown"`            // candidates, or lines of the catalog, that were there to be judged
+	Judged int      `json:"judged"`           // of these, how many the model saw
+	Picked int      `json:"picked"`           // of these, how many it kept
+	Cached bool     `json:"cached,omitempty"` // known from an earlier answer: nothing was asked
+	Notes  []string `json:"notes,omitempty"`  // what was odd about its reply
 }
 
 // A Role is who calls. It decides what the caller may do.

@@ -17,6 +17,7 @@ const (
 	ReasonFloor   = "no memory is likely to answer the query"
 	ReasonAlready = "everything relevant was recalled before"
 	ReasonTools   = "what matches is about tools in use"
+	ReasonModel   = "the model finds no memory that answers the query"
 )
 
 // Recall answers q. The only errors are those of the query itself, which wrap
@@ -46,8 +47,8 @@ type recalling struct {
 	engine   *Engine
 	ask      *ask
 	res      *memsearch.Result
-	lists    []*collection
-	failed   int // scopes that could not be searched at all
+	lists    []*collector // of the scopes that could be searched
+	failed   int          // scopes that could not be searched at all
 	degraded bool
 	empty    string // why a scope that was searched gave nothing
 
@@ -95,34 +96,66 @@ func (r *recalling) timed(stage string, f func()) {
 }
 
 func (r *recalling) run(ctx context.Context) error {
+	if r.selects() {
+		hits, err := r.selected(ctx)
+		if err == nil {
+			r.settle(len(hits))
+			r.finish(hits)
+			return nil
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return context.Cause(ctx)
+		}
+		r.fallBack("selection", err, "a search answers")
+	}
+	defer func() {
+		for _, c := range r.lists {
+			c.search.close()
+		}
+	}()
 	for i, sc := range r.engine.scopes {
 		if err := r.scope(ctx, i, sc); err != nil {
 			return err
 		}
 	}
-	if len(r.lists) == 0 {
-		r.lists = []*collection{newCollection(r.ask.K)}
-	}
 	hits := fuseScopes(r.lists, r.ask.K)
-	for _, l := range r.lists {
-		r.res.Already = append(r.res.Already, l.already...)
-		r.res.Stale += l.dropped[dropStale]
+	gate := r.gate(hits)
+	if gate.Ask && r.engine.opts.Selector == nil {
+		var err error
+		if hits, err = r.rerank(ctx, hits); err != nil {
+			return err
+		}
 	}
+	for _, c := range r.lists {
+		c.describe(r.res.Trace)
+		r.res.Already = append(r.res.Already, c.already...)
+		r.res.Stale += c.dropped[dropStale]
+	}
+	r.res.Trace.Gate = gate
 	r.settle(len(hits))
+	r.finish(hits)
+	return nil
+}
+
+// finish writes the answer.
+func (r *recalling) finish(hits []hit) {
 	r.fill(hits)
-	r.res.Trace.Gate = r.gate(hits)
 	if !r.ask.Explain {
 		r.res.Trace.Terms = nil
 	}
 	r.timed("pack", func() { r.pack(hits) })
-	return nil
 }
 
 // scope searches one scope and collects its hits.
 func (r *recalling) scope(ctx context.Context, i int, sc Scope) error {
 	var s *search
 	r.timed("search", func() { s = r.engine.searchScope(ctx, sc, r.ask, ArmHybrid) })
-	defer s.close()
+	kept := false
+	defer func() {
+		if !kept {
+			s.close()
+		}
+	}()
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx)
 	}
@@ -144,10 +177,10 @@ func (r *recalling) scope(ctx context.Context, i int, sc Scope) error {
 	c := &collector{collection: newCollection(r.ask.K), search: s, judge: newJudge(s, r.engine.opts.Vocabulary), scope: i}
 	var err error
 	r.timed("collect", func() { err = r.collect(ctx, c) })
-	c.describe(r.res.Trace)
 	if err != nil {
 		r.degrade(sc, "records", err)
 		if len(c.hits) == 0 {
+			c.describe(r.res.Trace)
 			r.failed++
 			return nil
 		}
@@ -155,7 +188,7 @@ func (r *recalling) scope(ctx context.Context, i int, sc Scope) error {
 	if c.readErr != nil {
 		r.degrade(sc, "text", c.readErr)
 	}
-	r.lists = append(r.lists, c.collection)
+	r.lists, kept = append(r.lists, c), true
 	return nil
 }
 
@@ -245,7 +278,7 @@ func (r *recalling) scopeName(i int) string {
 func (r *recalling) pack(hits []hit) {
 	pieces := slices.Clone(r.standing)
 	for i := range hits {
-		if hits[i].confidence >= r.engine.opts.InjectFloor {
+		if hits[i].picked || hits[i].confidence >= r.engine.opts.InjectFloor {
 			pieces = append(pieces, hits[i].piece(r.scopeName(hits[i].scope)))
 		}
 	}

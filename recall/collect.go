@@ -28,6 +28,8 @@ type hit struct {
 	features   features
 	steps      []memsearch.Step // of the stages after fusion
 	signals    memsearch.Signals
+	picked     bool           // by a model, which the floors do not overrule
+	verdict    memsearch.Step // of that model
 }
 
 // Why candidates leave the list.
@@ -41,6 +43,7 @@ const (
 	dropStale     = "stale"
 	dropUnread    = "unreadable"
 	dropFloor     = "confidence"
+	dropModel     = "not relevant to the model"
 )
 
 // A collection is what is left of one or several lists.

@@ -51,6 +51,9 @@ func (h *hit) public(scope string, explain bool) memsearch.Hit {
 	}
 	if explain {
 		out.Trace = h.explain()
+		if h.picked {
+			out.Trace = append(out.Trace, h.verdict)
+		}
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/rerank"
 )
 
 // A Ranked is a unit in a ranking.
@@ -35,7 +36,7 @@ func (e *Engine) Rank(ctx context.Context, q memsearch.Query, arms Arms) ([]Rank
 		return nil, nil, err
 	}
 	trace := &memsearch.Trace{Dates: a.dateWords(), Dropped: map[string]int{}}
-	var lists []*collection
+	var lists []*collector
 	for i, sc := range e.scopes {
 		s := e.searchScope(ctx, sc, a, arms)
 		c := &collector{collection: newCollection(a.K), search: s, judge: newJudge(s, e.opts.Vocabulary), scope: i, plain: true}
@@ -48,15 +49,76 @@ func (e *Engine) Rank(ctx context.Context, q memsearch.Query, arms Arms) ([]Rank
 		if err != nil {
 			return nil, nil, fmt.Errorf("rank scope %s: %w", sc.Name, err)
 		}
-		lists = append(lists, c.collection)
+		lists = append(lists, c)
 	}
-	hits := fuseScopes(lists, a.K)
+	return e.ranked(fuseScopes(lists, a.K)), trace, nil
+}
+
+func (e *Engine) ranked(hits []hit) []Ranked {
 	out := make([]Ranked, len(hits))
 	for i, h := range hits {
 		out[i] = Ranked{UnitID: h.row.UnitID, MemoryID: h.row.MemoryID, Path: h.row.Path,
 			Scope: e.scopes[h.scope].Name, Score: h.score, Confidence: h.confidence}
 	}
-	return out, trace, nil
+	return out
+}
+
+// RankWithModel is [Engine.Rank] with all arms, whose first units, of up to n
+// memories, the Reranker of the options then orders whatever the gate says: what
+// it picks comes first, all others follow in the fused order. The answer tells
+// what that took.
+func (e *Engine) RankWithModel(ctx context.Context, q memsearch.Query, n int) ([]Ranked, *rerank.Answer, error) {
+	if e.opts.Reranker == nil {
+		return nil, nil, fmt.Errorf("rank with a model: %w", errNoReranker)
+	}
+	a, err := e.prepare(q)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := e.newRecalling(a, q.Text)
+	lists := make([]*collector, len(e.scopes))
+	for i, sc := range e.scopes {
+		s := e.searchScope(ctx, sc, a, ArmHybrid)
+		defer s.close()
+		lists[i] = &collector{collection: newCollection(a.K), search: s, judge: newJudge(s, e.opts.Vocabulary), scope: i, plain: true}
+		if err := errors.Join(append(s.errs[:], lists[i].collect(ctx))...); err != nil {
+			return nil, nil, fmt.Errorf("rank scope %s: %w", sc.Name, err)
+		}
+	}
+	hits := fuseScopes(lists, a.K)
+	first := len(hits)
+	memories := map[memoryKey]bool{}
+	t := r.task()
+	for i := range hits {
+		h := &hits[i]
+		if memories[memoryKey{h.scope, h.row.MemoryID}] = true; len(memories) > n {
+			first = i
+			break
+		}
+		if h.text, err = e.scopes[h.scope].Snapshot.Text(ctx, h.row); err != nil {
+			return nil, nil, fmt.Errorf("read %s: %w", h.row.UnitID, err)
+		}
+		t.Candidates = append(t.Candidates, h.candidate())
+	}
+	if first == 0 {
+		return nil, &rerank.Answer{}, nil
+	}
+	answer, err := e.opts.Reranker.Rerank(ctx, t)
+	if err = r.take(answer, err, first); err != nil {
+		return nil, answer, fmt.Errorf("rerank: %w", err)
+	}
+	out := make([]hit, 0, len(hits))
+	picked := make([]bool, len(hits))
+	for _, p := range answer.Picks {
+		picked[p.Index] = true
+		out = append(out, hits[p.Index])
+	}
+	for i, h := range hits {
+		if !picked[i] {
+			out = append(out, h)
+		}
+	}
+	return e.ranked(out), answer, nil
 }
 
 // describe adds what the scope's list went through to the trace.
@@ -76,7 +138,7 @@ func (c *collector) describe(t *memsearch.Trace) {
 // own, since scores of different indexes cannot be compared. Equal ranks stand
 // in the order of the scopes. Texts that an earlier hit has are left out, and
 // the list ends before it holds more than limit memories.
-func fuseScopes(lists []*collection, limit int) []hit {
+func fuseScopes(lists []*collector, limit int) []hit {
 	if len(lists) == 1 {
 		return lists[0].hits
 	}

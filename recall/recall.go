@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/memsearch/memsearch/index"
 	"github.com/memsearch/memsearch/index/lexical"
 	"github.com/memsearch/memsearch/index/validity"
+	"github.com/memsearch/memsearch/rerank"
 )
 
 // A Lexical retriever scores every unit against the words of a text.
@@ -96,12 +98,45 @@ type Options struct {
 	// it the model is taken to know every word.
 	Vocabulary Vocabulary
 
+	// Reranker, if non-nil, judges the candidates of queries that the gate lets
+	// through. Whatever goes wrong with it, the fused order answers.
+	Reranker rerank.Reranker
+
+	// Selector, if non-nil, picks memories from the catalog in place of a search,
+	// for every query that does not forbid it. Whatever goes wrong with it, a
+	// search answers. Reranker then plays no part.
+	Selector Selector
+
+	// Candidates is how many memories the Reranker judges.
+	//
+	// If zero, it is [DefaultCandidates]. It is never less than the query's K.
+	Candidates int
+
+	// RerankTimeout bounds the whole stage. A deadline of the context bounds it,
+	// too.
+	//
+	// If zero, it is [DefaultRerankTimeout].
+	RerankTimeout time.Duration
+
 	// Clock, if non-nil, gives a query without a time its time, and measures
 	// the stages. Without it such a query is refused and nothing is measured.
 	Clock func() time.Time
 
 	// Logger, if non-nil, is told of degraded answers.
 	Logger *slog.Logger
+}
+
+// Defaults of [Options].
+const (
+	DefaultCandidates    = 20
+	DefaultRerankTimeout = 10 * time.Second
+)
+
+// A Selector picks memories from a catalog. It may fail, and may pick none; the
+// indexes of its picks are those of the lines. When it fails, the answer is
+// non-nil if something was spent.
+type Selector interface {
+	Select(ctx context.Context, t rerank.Task, catalog []rerank.Line) (*rerank.Answer, error)
 }
 
 // An Engine answers queries over an ordered list of scopes. It is safe for
@@ -125,6 +160,8 @@ func New(scopes []Scope, opts *Options) *Engine {
 	if e.opts.InjectFloor == 0 {
 		e.opts.InjectFloor = DefaultInjectFloor
 	}
+	e.opts.Candidates = cmp.Or(e.opts.Candidates, DefaultCandidates)
+	e.opts.RerankTimeout = cmp.Or(e.opts.RerankTimeout, DefaultRerankTimeout)
 	if e.opts.Logger == nil {
 		e.opts.Logger = slog.New(slog.DiscardHandler)
 	}
