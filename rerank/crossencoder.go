@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memsearch/memsearch/internal/escape"
 	"github.com/memsearch/memsearch/internal/llm"
 	"github.com/memsearch/memsearch/internal/tokens"
 )
@@ -66,9 +65,9 @@ func (c *CrossEncoder) Rerank(ctx context.Context, t Task) (*Answer, error) {
 	if len(t.Candidates) == 0 {
 		return s.answer, nil
 	}
-	query := snippet(t.Query, c.opts.Budget/8, escape.Text)
-	docs := c.documents(&t, c.opts.Budget-tokens.Bound(query))
-	if len(docs) == 0 {
+	query, aside := share(t.Query, c.opts.Budget/8)
+	docs := c.documents(&t, c.opts.Budget-aside)
+	if query == "" || len(docs) == 0 {
 		return nil, fmt.Errorf("rerank: %w: %d tokens", ErrBudget, c.opts.Budget)
 	}
 	key := cacheKey(s.kind, c.opts.Model, t.Sample, append([]string{query}, docs...)...)
@@ -95,19 +94,20 @@ func (c *CrossEncoder) Rerank(ctx context.Context, t Task) (*Answer, error) {
 	return s.answer, nil
 }
 
-// documents returns the texts of as many candidates as fit, of the first one as
-// much as fits.
+// documents returns the texts of as many candidates as fit. A first one that does
+// not fit is cut, and stands alone.
 func (c *CrossEncoder) documents(t *Task, room int) []string {
 	var docs []string
 	for i := range t.Candidates {
-		b := newBody(&t.Candidates[i], c.opts.Snippet)
-		doc := b.plain()
+		doc := newBody(&t.Candidates[i], c.opts.Snippet).plain()
 		n := tokens.Bound(doc)
-		if n > room && i == 0 {
-			doc = snippet(doc, room, strings.Clone)
-			n = tokens.Bound(doc)
+		if i == 0 && n > room {
+			if doc = snippet(doc, room, strings.Clone); doc != "" {
+				docs = append(docs, doc)
+			}
+			break
 		}
-		if room -= n; room < 0 || doc == "" && i == 0 {
+		if room -= n; room < 0 {
 			break
 		}
 		docs = append(docs, doc)

@@ -80,7 +80,7 @@ func parse(user string) (*shown, error) {
 		return nil, fmt.Errorf("no closing line in %q", user)
 	}
 	s := &shown{fields: map[string]string{}, tail: tail}
-	for _, l := range strings.Split(head, "\n") {
+	for l := range strings.SplitSeq(head, "\n") {
 		m := fieldPattern.FindStringSubmatch(l)
 		if m == nil || slices.Contains(s.labels, m[1]) {
 			return nil, fmt.Errorf("line %q is no field", l)

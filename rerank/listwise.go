@@ -117,16 +117,18 @@ func (l *Listwise) plan(t *Task) (*plan, error) {
 	}
 	p := &plan{frame: f}
 	n := len(t.Candidates)
-	first, err := l.firstLine(f, &t.Candidates[0], n)
+	first, cost, err := l.firstLine(f, &t.Candidates[0], n)
 	if err != nil {
 		return nil, err
 	}
 	most := l.windows()
-	p.add(first, n)
-	total := p.costs[0]
+	p.lines, p.costs = append(p.lines, first), append(p.costs, cost)
+	total := cost
 	for i := 1; i < n && total <= f.room*most; i++ {
-		p.add(newBody(&t.Candidates[i], l.opts.Snippet).String(), n)
-		total += p.costs[i]
+		line := newBody(&t.Candidates[i], l.opts.Snippet).String()
+		cost := lineCost(line, n)
+		p.lines, p.costs = append(p.lines, line), append(p.costs, cost)
+		total += cost
 	}
 	if len(p.lines) == n && total <= f.room {
 		p.ends = []int{n}
@@ -151,28 +153,26 @@ func (l *Listwise) plan(t *Task) (*plan, error) {
 // cannot be used.
 func (l *Listwise) windows() int { return max(1, l.opts.MaxCalls-1) }
 
-// firstLine shows the first candidate, with less of its text where the room asks
-// for it.
-func (l *Listwise) firstLine(f *frame, c *Candidate, n int) (string, error) {
+// firstLine shows the first candidate, and says what it takes. Where the room asks
+// for it, less of its text is shown, and it has all the room: what a cut happens to
+// leave would be gone with a larger budget.
+func (l *Listwise) firstLine(f *frame, c *Candidate, n int) (line string, cost int, err error) {
 	b := newBody(c, l.opts.Snippet)
-	line := b.String()
-	if lineCost(line, n) <= f.room {
-		return line, nil
+	line = b.String()
+	if cost = lineCost(line, n); cost <= f.room {
+		return line, cost, nil
 	}
 	b.Text = ""
-	if line = b.String(); lineCost(line, n) > f.room { // the summary may have been left out for the text's sake
-		return "", fmt.Errorf("%w: %d tokens", ErrBudget, l.opts.Budget)
+	line = b.String()
+	left := f.room - lineCost(line, n)
+	if left < 0 {
+		return "", 0, fmt.Errorf("%w: %d tokens", ErrBudget, l.opts.Budget)
 	}
-	b.Text = snippet(c.Text, min(l.opts.Snippet, f.room-lineCost(line, n)-2*slackTokens), note)
+	b.Text = snippet(c.Text, min(l.opts.Snippet, left-2*slackTokens), note)
 	if whole := b.String(); lineCost(whole, n) <= f.room {
 		line = whole
 	}
-	return line, nil
-}
-
-func (p *plan) add(line string, n int) {
-	p.lines = append(p.lines, line)
-	p.costs = append(p.costs, lineCost(line, n))
+	return line, f.room, nil
 }
 
 func (p *plan) cost(from, to int) int {

@@ -76,6 +76,16 @@ func snippet(s string, n int, safe func(string) string) string {
 	return strings.TrimSpace(string(r[:end])) + "…"
 }
 
+// share returns the beginning of s that takes at most n tokens, and what is to be
+// set aside for it: n, unless all of s takes less.
+func share(s string, n int) (string, int) {
+	aside := n
+	if len(s) <= n*bytesPerToken {
+		aside = min(n, tokens.Bound(quote(strings.TrimSpace(escape.Text(s)))))
+	}
+	return snippet(s, n, escape.Text), aside + slackTokens
+}
+
 // note makes the text of a memory safe to stand in a prompt.
 func note(s string) string { return escape.Roles(escape.Text(s)) }
 
@@ -142,14 +152,9 @@ func newFrame(p *prompt.Prompt, budget int, t *Task) (*frame, error) {
 			return "", ""
 		}
 		// The eighths round up at different budgets, one at a time.
-		share := (budget + 2*i) / 8
-		shown = quote(snippet(s, share, escape.Text))
-		full := share
-		if len(s) <= share*bytesPerToken {
-			full = min(share, tokens.Bound(quote(strings.TrimSpace(escape.Text(s)))))
-		}
-		aside += full + slackTokens
-		return shown, `""`
+		s, n := share(s, (budget+2*i)/8)
+		aside += n
+		return quote(s), `""`
 	}
 	f.view.Query, empty.Query = field(0, t.Query)
 	if strings.TrimSpace(t.Request) != strings.TrimSpace(t.Query) {
