@@ -20,6 +20,10 @@ the one in the vault, then from MEMSEARCH_<NAME> in the environment (dots become
 underscores), then from flags; what comes later wins. An unknown key in a file is
 an error. Of several vaults the first has the say, but for each one's index_dir.
 
+A model profile is called main, rerank, extract, dream, judge or task; what another
+leaves unset is taken from main. Of the profiles, only what is set is shown; --json
+has all.
+
 Settings:
 ` + settingsHelp() + `
 
@@ -32,6 +36,9 @@ Exit codes: 0 ok, 1 a setting that is unknown or wrong, 2 usage.`,
 			}
 			return a.print(map[string]any{"settings": cfg.Entries()}, func(w io.Writer) {
 				for _, e := range cfg.Entries() {
+					if config.IsProfile(e.Key) && e.Source == config.SourceDefault {
+						continue
+					}
 					fmt.Fprintf(w, "%-30s %-26s %s\n%-30s   %s\n", e.Key, plain(e.Value), e.Source, "", e.Help)
 				}
 			})
@@ -48,7 +55,15 @@ func settingsHelp() string {
 	}
 	var b strings.Builder
 	for _, e := range cfg.Entries() {
-		fmt.Fprintf(&b, "  %-30s %s\n", e.Key, e.Help)
+		key := e.Key
+		if config.IsProfile(key) {
+			main, ok := strings.CutPrefix(key, config.MainPrefix)
+			if !ok {
+				continue
+			}
+			key = "profiles.<name>." + main
+		}
+		fmt.Fprintf(&b, "  %-30s %s\n", key, e.Help)
 	}
 	return b.String()
 }

@@ -22,6 +22,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/memsearch/memsearch/internal/atomicfile"
+	"github.com/memsearch/memsearch/internal/llm"
 )
 
 // FileName is the name of a settings file.
@@ -56,16 +57,28 @@ type Config struct {
 	MaxCalls      int
 	MaxTokens     int
 
-	entries []Entry
+	RecallProfile string // model profile of reranking
+	Rerank        Rerank
+	Caps          llm.Caps
+	LedgerDir     string
+	Debug         bool
+	Cassette      string
+	CassetteMode  string
+
+	profiles map[string]llm.Profile // as given; see [Config.Profile]
+	entries  []Entry
 }
 
 // An Entry is one setting with its origin.
 type Entry struct {
 	Key    string `json:"key"`
 	Value  any    `json:"value"`
-	Source string `json:"source"` // "default", "file:line", "env NAME" or "flag"
+	Source string `json:"source"` // [SourceDefault], "file:line", "env NAME" or "flag"
 	Help   string `json:"help"`
 }
+
+// SourceDefault is the source of a setting that nobody gave.
+const SourceDefault = "default"
 
 // Entries returns every setting in documented order.
 func (c *Config) Entries() []Entry { return slices.Clone(c.entries) }
@@ -94,12 +107,12 @@ type Options struct {
 // Load merges all sources. A missing file is no error. Problems in several
 // places are reported together.
 func Load(o Options) (*Config, error) {
-	c := &Config{Zone: time.UTC}
+	c := &Config{Zone: time.UTC, profiles: map[string]llm.Profile{}}
 	for _, s := range settings {
 		if err := s.set(c, s.def); err != nil {
 			return nil, fmt.Errorf("default of %s: %w", s.key, err)
 		}
-		c.entries = append(c.entries, Entry{Key: s.key, Value: s.show(s.def), Source: "default", Help: s.help})
+		c.entries = append(c.entries, Entry{Key: s.key, Value: s.show(s.def), Source: SourceDefault, Help: s.help})
 	}
 	var errs []error
 	for _, dir := range []string{o.UserDir, o.VaultDir} {

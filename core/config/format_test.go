@@ -24,7 +24,12 @@ func TestFormatDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range c.Entries() {
-		key := fmt.Sprintf("\n| `%s` | ", e.Key)
+		name := e.Key
+		if rest, ok := strings.CutPrefix(name, "profiles."); ok { // the same fields for each
+			_, field, _ := strings.Cut(rest, ".")
+			name = "profiles.<name>." + field
+		}
+		key := fmt.Sprintf("\n| `%s` | ", name)
 		_, row, ok := strings.Cut(table, key)
 		row, _, _ = strings.Cut(row, "\n")
 		if !ok || !strings.HasSuffix(row, " | "+e.Help+" |") {

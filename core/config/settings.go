@@ -79,7 +79,9 @@ func isNumber(s string) error { _, err := atLeast(0)(s); return err }
 func anyText(string) error    { return nil }
 
 // settings is every key in documented order.
-var settings = []setting{
+var settings = slices.Concat(baseSettings, modelSettings, profileSettings())
+
+var baseSettings = []setting{
 	{"mode", "recall", "what an agent gets: off, policy-only, catalog or recall", setMode},
 	{"memory.enabled", "true", "false is the same as mode: off", setEnabled},
 	{"zone", "UTC", "time zone of dates without one (never taken from TZ)", setZone},
@@ -105,7 +107,6 @@ var settings = []setting{
 	{"memory.extract_every_tokens", "4000", "reserved: unread tokens that start an extraction", later(isNumber)},
 	{"memory.idle_seconds", "60", "reserved: idle time that starts an extraction", later(isNumber)},
 	{"memory.extract_model_profile", "", "reserved: model profile of extraction", later(anyText)},
-	{"memory.recall_model_profile", "", "reserved: model profile of reranking", later(anyText)},
 }
 
 func setMode(c *Config, s string) error {
@@ -146,7 +147,9 @@ func setThreshold(c *Config, s string) error {
 	return nil
 }
 
-func setURL(c *Config, s string) error {
+func setURL(c *Config, s string) error { return address(&c.BaseURL, s) }
+
+func address(at *string, s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("%q is not an http or https address", s)
@@ -154,17 +157,19 @@ func setURL(c *Config, s string) error {
 	if u.User != nil {
 		return fmt.Errorf("the address holds a user or password; name an environment variable in api_key_env instead")
 	}
-	c.BaseURL = s
+	*at = s
 	return nil
 }
 
-// setKeyEnv refuses what looks like a key instead of a variable's name.
-func setKeyEnv(c *Config, s string) error {
+func setKeyEnv(c *Config, s string) error { return keyEnv(&c.APIKeyEnv, s) }
+
+// keyEnv refuses what looks like a key instead of a variable's name.
+func keyEnv(at *string, s string) error {
 	for _, r := range s {
 		if r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
 			return fmt.Errorf("want the name of an environment variable, not a key")
 		}
 	}
-	c.APIKeyEnv = s
+	*at = s
 	return nil
 }

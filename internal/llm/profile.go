@@ -46,6 +46,7 @@ type Profile struct {
 // Defaults of a [Profile] that neither it nor the main profile sets.
 const (
 	DefaultBaseURL       = "https://api.openai.com/v1"
+	DefaultAPIKeyEnv     = "OPENAI_API_KEY" // of DefaultBaseURL
 	DefaultContextWindow = 128_000
 	DefaultMaxOutput     = 1024
 	DefaultTimeout       = 30 * time.Second
@@ -82,7 +83,7 @@ func (p Profile) Inherit(main Profile) Profile {
 // withDefaults fills what is still unset.
 func (p Profile) withDefaults() Profile {
 	retries, stream := DefaultRetries, false
-	return p.Inherit(Profile{BaseURL: DefaultBaseURL, ContextWindow: DefaultContextWindow, MaxOutput: DefaultMaxOutput,
+	return p.Inherit(Profile{BaseURL: DefaultBaseURL, APIKeyEnv: DefaultAPIKeyEnv, ContextWindow: DefaultContextWindow, MaxOutput: DefaultMaxOutput,
 		Timeout: DefaultTimeout, Retries: &retries, Structured: StructuredAuto, Stream: &stream})
 }
 
