@@ -14,6 +14,7 @@ import (
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/embed/openai"
+	"github.com/memsearch/memsearch/rerank"
 )
 
 // Errors of calls that the caller may not make.
@@ -77,7 +78,10 @@ type Options struct {
 	// after the change, and every half minute.
 	Watch bool
 
-	// OnCall, if non-nil, is told of every call to an API model.
+	// Reranker overrides the model that the settings name for reranking.
+	Reranker rerank.Reranker
+
+	// OnCall, if non-nil, is told of every call to an embedding server.
 	OnCall func(openai.Call)
 
 	// Now is the clock. If nil, it is time.Now.
@@ -106,6 +110,11 @@ type shared struct {
 	log      *slog.Logger
 	embedder embed.Embedder
 	model    string
+
+	reranker  rerank.Reranker // the caller's own
+	models    *models
+	indexDirs []string // of the scopes
+	ledgerDir string   // of the first scope that is written to; empty: none is
 
 	mu      sync.Mutex
 	closed  bool
@@ -140,7 +149,8 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Mode = cmp.Or(o.Mode, Mode(o.Settings.Mode))
-	s := &shared{settings: o.Settings, mode: o.Mode, now: o.Now, log: o.Logger}
+	s := &shared{settings: o.Settings, mode: o.Mode, now: o.Now, log: o.Logger, reranker: o.Reranker}
+	s.models = newModels(s)
 	if s.builder, err = newBuilder(o.Mode); err != nil {
 		return nil, err
 	}
@@ -148,6 +158,13 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 		return nil, errors.New("open memory: no scope given")
 	}
 	s.first = scopes[0].Name
+	told := o.OnCall
+	o.OnCall = func(c openai.Call) {
+		s.models.embedded(c)
+		if told != nil {
+			told(c)
+		}
+	}
 	if s.embedder, s.model, err = newEmbedder(&o); err != nil {
 		return nil, fmt.Errorf("open memory: %w", err)
 	}
@@ -170,6 +187,10 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 			continue
 		}
 		s.scopes = append(s.scopes, opened)
+		s.indexDirs = append(s.indexDirs, sc.indexDir())
+		if s.ledgerDir == "" && !sc.ReadOnly {
+			s.ledgerDir = sc.Dir
+		}
 	}
 	if len(s.scopes) == 0 {
 		return nil, s.missing()
@@ -205,7 +226,7 @@ func (m *Memory) Close() error {
 }
 
 func (s *shared) close() error {
-	var errs []error
+	errs := []error{s.models.close()}
 	for _, sc := range s.scopes {
 		errs = append(errs, sc.close())
 	}

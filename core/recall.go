@@ -38,6 +38,9 @@ func (m *Memory) defaults(q memsearch.Query) memsearch.Query {
 	if q.Budget == 0 {
 		q.Budget = m.settings.Budget
 	}
+	if q.Rerank == "" {
+		q.Rerank = memsearch.RerankMode(m.settings.Rerank.Mode)
+	}
 	if q.Now.IsZero() {
 		q.Now = m.now().In(m.settings.Zone)
 	}
@@ -171,6 +174,7 @@ func (m *Memory) recallOptions() *recall.Options {
 	if v, ok := embed.As[recall.Vocabulary](m.embedder); ok {
 		o.Vocabulary = v
 	}
+	m.models.use(o)
 	return o
 }
 

@@ -53,11 +53,8 @@ type Ledger struct {
 	entries []Entry // of a ledger in memory
 }
 
-// JournalDir is the folder of a vault that holds its ledger.
-const JournalDir = ".memsearch-journal"
-
-// OpenLedger opens the ledger in dir, usually [JournalDir] of a vault, whose parent
-// must exist. Nothing is written before the first call.
+// OpenLedger opens the ledger in the folder called name below parent, which must
+// exist. Nothing is written before the first call.
 func OpenLedger(parent, name string) (*Ledger, error) {
 	dir, err := atomicfile.OpenDir(parent, nil)
 	if err != nil {

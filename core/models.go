@@ -1,0 +1,241 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/memsearch/memsearch/embed/openai"
+	"github.com/memsearch/memsearch/internal/llm"
+	"github.com/memsearch/memsearch/internal/secrets"
+	"github.com/memsearch/memsearch/internal/vault"
+	"github.com/memsearch/memsearch/recall"
+	"github.com/memsearch/memsearch/rerank"
+)
+
+// Folders in an index directory that hold what language models leave behind. All
+// of it may be deleted at any time.
+const (
+	verdictDir = "rerank" // verdicts on candidates, without their texts
+	serverDir  = "llm"    // which server does not work
+	debugDir   = "debug"  // requests and replies, when settings ask for them
+)
+
+// models makes what asks language models, the first time it is needed: a recall
+// that needs none pays nothing.
+type models struct {
+	core *shared
+
+	cassette func() (*llm.Cassette, error)
+	ledger   func() (*llm.Ledger, error)
+	rerank   func() (rerank.Reranker, error)
+	selector func() (recall.Selector, error)
+	run      llm.Run // all profiles share it
+	redact   func(string) string
+
+	mu     sync.Mutex
+	opened []interface{ Close() error }
+}
+
+func newModels(s *shared) *models {
+	m := &models{core: s}
+	m.cassette = sync.OnceValues(m.openCassette)
+	m.ledger = sync.OnceValues(m.openLedger)
+	m.rerank = sync.OnceValues(m.newReranker)
+	m.selector = sync.OnceValues(m.newSelector)
+	scan := secrets.New()
+	m.redact = func(text string) string { return secrets.Redact(text, scan.Scan(text)) }
+	return m
+}
+
+func (m *models) close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var errs []error
+	for _, c := range m.opened {
+		errs = append(errs, c.Close())
+	}
+	m.opened = nil
+	return errors.Join(errs...)
+}
+
+func (m *models) keep(c interface{ Close() error }) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.opened = append(m.opened, c)
+}
+
+// dir returns a folder of the first scope's index directory.
+func (m *models) dir(name string) string { return filepath.Join(m.core.indexDirs[0], name) }
+
+func (m *models) openCassette() (*llm.Cassette, error) {
+	c := m.core.settings
+	if c.Cassette == "" {
+		return nil, nil
+	}
+	return llm.OpenCassette(c.Cassette, llm.CassetteMode(c.CassetteMode))
+}
+
+func (m *models) openLedger() (*llm.Ledger, error) {
+	l, err := openLedger(m.core)
+	if err == nil {
+		m.keep(l)
+	}
+	return l, err
+}
+
+// openLedger opens the ledger that the settings name, else the one in the journal
+// of the first scope that is written to.
+func openLedger(s *shared) (*llm.Ledger, error) {
+	if dir := s.settings.LedgerDir; dir != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		return llm.OpenLedger(dir, ".")
+	}
+	if s.ledgerDir == "" {
+		return nil, fmt.Errorf("%w: every vault is read-only; set llm.ledger_dir", llm.ErrLedger)
+	}
+	return llm.OpenLedger(s.ledgerDir, vault.JournalDir)
+}
+
+// client returns a client of the profile called name; nil when it names no model.
+func (m *models) client(name string) (*llm.Client, error) {
+	c := m.core.settings
+	p, err := c.Profile(name)
+	if err != nil || !p.Usable() {
+		return nil, err
+	}
+	o := &llm.Options{Caps: c.Caps, Run: &m.run, StateDir: m.dir(serverDir), Redact: m.redact, Logger: m.core.log, Now: m.core.now}
+	if o.Cassette, err = m.cassette(); err != nil {
+		return nil, err
+	}
+	if o.Ledger, err = m.ledger(); err != nil {
+		return nil, err
+	}
+	if c.Debug {
+		o.DebugDir = m.dir(debugDir)
+	}
+	client, err := llm.New(p, o)
+	if err == nil {
+		m.keep(client)
+	}
+	return client, err
+}
+
+// hasModel reports whether the profile of reranking names a model.
+func (m *models) hasModel() bool {
+	p, err := m.core.settings.Profile(m.core.settings.RecallProfile)
+	return err == nil && p.Usable()
+}
+
+func (m *models) newReranker() (rerank.Reranker, error) {
+	c := m.core.settings
+	client, err := m.client(c.RecallProfile)
+	if err != nil {
+		return nil, err
+	}
+	model, cache := client.Profile().Model, m.verdicts()
+	if c.Rerank.Kind == "cross-encoder" {
+		return rerank.NewCrossEncoder(client, &rerank.CrossEncoderOptions{Model: model, Budget: c.Rerank.Budget, Cache: cache}), nil
+	}
+	prompt, err := rerank.LoadPrompt(c.Rerank.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	return rerank.NewListwise(client, &rerank.ListwiseOptions{Model: model, Prompt: prompt, Budget: c.Rerank.Budget,
+		MaxCalls: c.Rerank.MaxCalls, Cache: cache, Logger: m.core.log}), nil
+}
+
+func (m *models) newSelector() (recall.Selector, error) {
+	c := m.core.settings
+	client, err := m.client(c.RecallProfile)
+	if err != nil {
+		return nil, err
+	}
+	prompt, err := rerank.LoadPrompt(cmp.Or(c.Rerank.Prompt, rerank.DefaultSelectPrompt))
+	if err != nil {
+		return nil, err
+	}
+	return rerank.NewSelector(client, &rerank.SelectorOptions{Model: client.Profile().Model, Prompt: prompt,
+		MaxCalls: c.Rerank.MaxCalls, Cache: m.verdicts()}), nil
+}
+
+// verdicts returns the cache of verdicts; none while a cassette decides what is
+// asked, so that all that was asked is in it.
+func (m *models) verdicts() *rerank.Cache {
+	if m.core.settings.Cassette != "" {
+		return nil
+	}
+	return rerank.OpenCache(m.dir(verdictDir))
+}
+
+// Rerank implements [rerank.Reranker].
+func (m *models) Rerank(ctx context.Context, t rerank.Task) (*rerank.Answer, error) {
+	r, err := m.rerank()
+	if err != nil {
+		return nil, err
+	}
+	return r.Rerank(ctx, t)
+}
+
+// Select implements [recall.Selector].
+func (m *models) Select(ctx context.Context, t rerank.Task, catalog []rerank.Line) (*rerank.Answer, error) {
+	s, err := m.selector()
+	if err != nil {
+		return nil, err
+	}
+	return s.Select(ctx, t, catalog)
+}
+
+// use sets the options of a recall that may ask a model.
+func (m *models) use(o *recall.Options) {
+	c := m.core.settings
+	o.Candidates, o.RerankTimeout = c.Rerank.Candidates, c.Rerank.Timeout
+	switch {
+	case m.core.reranker != nil:
+		o.Reranker = m.core.reranker
+	case !m.hasModel():
+	case c.Rerank.Kind == "llm-selection":
+		o.Selector = m
+	default:
+		o.Reranker = m
+	}
+}
+
+// embedded enters a call to an embedding server into the ledger.
+func (m *models) embedded(call openai.Call) {
+	l, err := m.ledger()
+	if err == nil {
+		e := llm.Entry{Time: m.core.now().UTC(), Profile: "embed", Model: call.Model, State: llm.StateOK, Calls: 1, TokensIn: call.Tokens, Counted: call.Counted}
+		if call.Err != nil {
+			e.State, e.Reason = llm.StateError, "embedding"
+		}
+		err = l.Add(e)
+	}
+	if err != nil {
+		m.core.log.Warn("cost of an embedding not recorded", "err", err)
+	}
+}
+
+// A CostRow adds up the calls of one day, profile and model.
+type CostRow = llm.CostRow
+
+// Costs returns what calls to models cost since the given time (zero: ever), by day, profile and model.
+func (m *Memory) Costs(from time.Time) ([]CostRow, error) {
+	done, err := m.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	l, err := m.models.ledger()
+	if err != nil {
+		return nil, err
+	}
+	return l.Costs(from)
+}
