@@ -161,7 +161,7 @@ type RerankTrace struct {
 	Shown  int      `json:"shown"`            // candidates, or lines of the catalog, that were there to be judged
 	Judged int      `json:"judged"`           // of these, how many the model saw
 	Picked int      `json:"picked"`           // of these, how many it kept
-	Cached bool     `json:"cached,omitempty"` // known from an earlier answer: nothing was asked
+	Cached bool     `json:"cached"`           // known from an earlier answer: nothing was asked
 	Notes  []string `json:"notes,omitempty"`  // what was odd about its reply
 }
 

@@ -27,7 +27,9 @@ const recallLong = `Finds the memories that matter for QUERY and packs them unde
 
 With --json it prints one document: status (ok, empty, degraded, unavailable),
 reasons, confidence (0-1), hits with path, lines, date and signals, the context
-and its tokens. With --batch it reads one JSON query a line (text, and any of
+and its tokens. With a language model in the settings (profiles.main.model, see
+memsearch config) it may have that model judge what it found; whatever goes wrong
+with the model, it answers without. With --batch it reads one JSON query a line (text, and any of
 request, recent, session, turn, now, as_of, since, until, categories, k, budget,
 surfaced, tools) from a file, or from standard input for "-", and prints one JSON
 result a line, in order.
@@ -62,7 +64,8 @@ func (a *app) recallCmd() *cobra.Command {
 	fl.StringSliceVar(&f.categories, "category", nil, "only these: user, feedback, project, reference")
 	fl.StringSliceVar(&f.surfaced, "surfaced", nil, "UNIT:HASH pairs the agent already has")
 	fl.StringSliceVar(&f.tools, "tools", nil, "tools in use: their usage notes are left out")
-	fl.StringVar(&f.rerank, "rerank", "auto", "auto, always or never; this build has no reranker, every value gives the fused order")
+	fl.StringVar(&f.rerank, "rerank", "", "whether a configured model judges what is found: auto (when it is likely to pay), always or never (default rerank.mode)")
+	fl.StringVar(&a.prompt, "prompt", "", "prompt of that model, as name@version or the path of a .md file (default rerank@1)")
 	fl.StringVar(&f.format, "format", "text", "text, json or context (only the block for the prompt)")
 	fl.StringVar(&f.session, "session", "", "id of the session")
 	fl.StringVar(&f.turn, "turn", "", "id of the turn: memories made in it are left out")
@@ -154,7 +157,7 @@ func (f *recallFlags) query(c *cobra.Command, zone *time.Location) (memsearch.Qu
 		return q, usage("", "--budget %d: want 1 or more tokens", f.budget)
 	}
 	switch q.Rerank {
-	case memsearch.RerankAuto, memsearch.RerankAlways, memsearch.RerankNever:
+	case "", memsearch.RerankAuto, memsearch.RerankAlways, memsearch.RerankNever:
 	default:
 		return q, usage("", "--rerank %q is none of auto, always, never", f.rerank)
 	}

@@ -24,8 +24,12 @@ type app struct {
 	indexDir string
 	model    string
 	zone     string
-	json     bool
-	verbose  bool
+	prompt   string // of recall and eval selection
+
+	cassette, cassetteMode string
+
+	json    bool
+	verbose bool
 }
 
 const rootLong = `memsearch finds the memories that matter now in folders of Markdown files.
@@ -66,6 +70,8 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.indexDir, "index-dir", "", "folder for derived indexes, for a read-only vault (default DIR/.memsearch)")
 	f.StringVar(&a.model, "model", "", "embedding model: static, none, or one behind base_url")
 	f.StringVar(&a.zone, "zone", "", "time zone of dates without one (default UTC)")
+	f.StringVar(&a.cassette, "cassette", "", "file of recorded replies of language models")
+	f.StringVar(&a.cassetteMode, "cassette-mode", "", "replay (default), record or auto (replay what is there, record the rest)")
 	f.BoolVar(&a.json, "json", false, "print one JSON document and nothing else")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "tell on standard error what happens")
 	root.AddCommand(a.commands()...)
@@ -151,13 +157,14 @@ func isName(s string) bool {
 // settings loads the configuration of the vault in dir.
 func (a *app) settings(dir string) (*config.Config, error) {
 	all := map[string]string{}
-	for k, v := range map[string]string{"index_dir": a.indexDir, "model": a.model, "zone": a.zone} {
+	for k, v := range map[string]string{"index_dir": a.indexDir, "model": a.model, "zone": a.zone, "rerank.prompt": a.prompt,
+		"cassette": a.cassette, "cassette_mode": a.cassetteMode} {
 		if v != "" {
 			all[k] = v
 		}
 	}
 	if _, err := config.Load(config.Options{Flags: all}); err != nil {
-		return nil, usage("--zone takes a name such as Europe/Berlin", "%w", err)
+		return nil, usage("--zone takes a name such as Europe/Berlin, --cassette-mode replay, record or auto", "%w", err)
 	}
 	o := config.Options{VaultDir: dir, Getenv: os.Getenv, Flags: all}
 	if d, err := os.UserConfigDir(); err == nil {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/memsearch/memsearch/internal/llm/llmtest"
 )
 
 // TestCommandScripts runs testdata/script. Beside the commands of testscript there
@@ -21,12 +23,16 @@ import (
 //	json PATH VALUE        standard output is one JSON document with this value
 //	capture NAME PATH      a value of that document becomes $NAME
 //	append FILE TEXT       a line at the end of a file
+//	model STEP...          start a model server at $URL/v1, which answers so; see modelStep
+//	asked N                the server got N requests in all
+//	charged PATH PATH      standard output is a JSON document with what it charged, in and out
 func TestCommandScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
+			e.Values[modelKey{}] = new(*llmtest.Server)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			if e.Getenv("GOCOVERDIR") == "" {
@@ -39,6 +45,9 @@ func TestCommandScripts(t *testing.T) {
 			"json":    wantJSON,
 			"capture": capture,
 			"append":  appendLine,
+			"model":   startModel,
+			"asked":   wantAsked,
+			"charged": wantCharged,
 		},
 	})
 }

@@ -86,7 +86,8 @@ func printHit(w io.Writer, n int, h memsearch.Hit, explain bool) {
 }
 
 func printTrace(w io.Writer, res *memsearch.Result) {
-	fmt.Fprintf(w, "status %s, confidence %.2f, %d of %d tokens, model %s, zone %s\n", res.Status, res.Confidence, res.Tokens, res.Budget, res.Model, res.Zone)
+	fmt.Fprintf(w, "status %s, confidence %.2f, %d of %d tokens, selected by %s, embedding model %s, zone %s\n",
+		res.Status, res.Confidence, res.Tokens, res.Budget, res.SelectedBy, res.Model, res.Zone)
 	t := res.Trace
 	if t == nil {
 		return
@@ -99,6 +100,19 @@ func printTrace(w io.Writer, res *memsearch.Result) {
 	}
 	for _, k := range sortedKeys(t.Dropped) {
 		fmt.Fprintf(w, "left out  %s: %d\n", k, t.Dropped[k])
+	}
+	if c := res.Cost; c.Calls > 0 {
+		fmt.Fprintf(w, "cost   %s, %d tokens in, %d out, %.6g\n", english.Count(c.Calls, "call"), c.TokensIn, c.TokensOut, c.Money)
+	}
+	if m := t.Rerank; m != nil {
+		from := ""
+		if m.Cached {
+			from = ", from an earlier answer"
+		}
+		fmt.Fprintf(w, "rerank %s %s: %d shown, %d judged, %d picked%s\n", printable(m.Model), m.Prompt, m.Shown, m.Judged, m.Picked, from)
+		for _, n := range m.Notes {
+			fmt.Fprintf(w, "       %s\n", printable(n))
+		}
 	}
 	if t.Gate != nil {
 		fmt.Fprintf(w, "gate   ask a model: %v, %s (margin %.3f, agreement %.2f)\n", t.Gate.Ask, t.Gate.Reason, t.Gate.Margin, t.Gate.Agree)

@@ -6,29 +6,40 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/internal/english"
 )
 
 func (a *app) statusCmd() *cobra.Command {
-	return &cobra.Command{
+	var costs bool
+	var since string
+	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "What is there and how the index stands to it",
 		Long: `Says for each vault where it is, how many memories it holds, and whether the index
 is equal to the files (state equal), behind (content) or has to be made anew
 (missing, corrupt, version, options, model), and why. It changes nothing.
 
-Exit codes: 0 ok, 1 error.`,
+With --costs it says instead what calls to models cost, by day (UTC), profile and
+model, failed calls included. A call of a process that died counts with the most
+that it could cost.
+
+Exit codes: 0 ok, 1 error, 2 usage.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			m, _, err := a.open(c.Context())
+			m, cfg, err := a.open(c.Context())
 			if err != nil {
 				return err
 			}
 			defer m.Close()
+			if costs {
+				return a.costs(m, since, cfg.Zone)
+			}
 			list, err := m.Status(c.Context())
 			if err != nil {
 				return err
@@ -40,6 +51,44 @@ Exit codes: 0 ok, 1 error.`,
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&costs, "costs", false, "what calls to models cost")
+	cmd.Flags().StringVar(&since, "since", "", "only costs at or after this time")
+	return cmd
+}
+
+// costs prints what calls to models cost.
+func (a *app) costs(m *core.Memory, since string, zone *time.Location) error {
+	var from time.Time
+	if since != "" {
+		var err error
+		if from, err = moment(since, zone, false); err != nil {
+			return usage(momentHint, "--since: %w", err)
+		}
+	}
+	rows, err := m.Costs(from)
+	if err != nil {
+		return err
+	}
+	sum := core.CostRow{}
+	for _, r := range rows {
+		sum.Calls += r.Calls
+		sum.Failed += r.Failed
+		sum.TokensIn += r.TokensIn
+		sum.TokensOut += r.TokensOut
+		sum.Money += r.Money
+	}
+	total := memsearch.Cost{Calls: sum.Calls, TokensIn: sum.TokensIn, TokensOut: sum.TokensOut, Money: sum.Money}
+	return a.print(map[string]any{"costs": rows, "total": total, "failed": sum.Failed}, func(w io.Writer) {
+		if len(rows) == 0 {
+			fmt.Fprintln(w, "no model was called")
+			return
+		}
+		fmt.Fprintf(w, "%-10s  %-8s %7s %7s %10s %10s %10s  %s\n", "day", "profile", "calls", "failed", "tokens in", "out", "money", "model")
+		sum.Day = "total"
+		for _, r := range append(rows, sum) {
+			fmt.Fprintf(w, "%-10s  %-8s %7d %7d %10d %10d %10.4f  %s\n", r.Day, r.Profile, r.Calls, r.Failed, r.TokensIn, r.TokensOut, r.Money, printable(r.Model))
+		}
+	})
 }
 
 func printStatus(w io.Writer, s *core.Status) {
