@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -107,26 +106,25 @@ func (s *serverState) GetData(string) ([]byte, error) {
 }
 
 // SetData implements gobreaker's SharedDataStore. A server that works leaves no
-// file.
+// file. A call that says nothing about the server leaves the word of others.
 func (s *serverState) SetData(_ string, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.breaker
+	first := s.breaker == nil
 	s.breaker = data
-	if s.dir == nil || before == nil {
+	if s.dir == nil || first {
 		return nil
 	}
 	var state gobreaker.SharedState
 	if err := json.Unmarshal(data, &state); err != nil {
 		return err
 	}
-	if state.State == gobreaker.StateClosed {
-		if err := s.dir.Remove(s.breakerFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return nil
+	switch {
+	case state.State != gobreaker.StateClosed:
+		_ = s.dir.Write(s.breakerFile(), data, 0o600)
+	case state.Counts.ConsecutiveSuccesses > 0 || state.Counts.Requests == 0: // Requests: it has just been closed
+		_ = s.dir.Remove(s.breakerFile())
 	}
-	_ = s.dir.Write(s.breakerFile(), data, 0o600)
 	return nil
 }
 

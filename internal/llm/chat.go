@@ -151,13 +151,13 @@ func (c *Client) chatAs(ctx context.Context, r Request, format string) (*Reply, 
 		return reply, err
 	}
 	reply.Cost, err = c.pay(ctx, paid{prompt: r.Prompt, in: in, out: r.MaxOutput, do: func(ctx context.Context, e Entry) (u usage, err error) {
-		err = c.post(ctx, e, "chat/completions", body, func(raw []byte) error {
+		err = c.post(ctx, e, "chat/completions", body, texts(r.Messages), func(raw []byte) error {
 			res, err := parseChat(raw)
 			if err != nil {
 				return err
 			}
 			u = usage{in: res.Usage.PromptTokens, out: res.Usage.CompletionTokens}
-			u.known = u.in+u.out > 0
+			u.check()
 			if len(res.Choices) == 0 {
 				return fmt.Errorf("%w: no choices", ErrReply)
 			}
@@ -170,6 +170,14 @@ func (c *Client) chatAs(ctx context.Context, r Request, format string) (*Reply, 
 		return u, err
 	}})
 	return reply, err
+}
+
+func texts(messages []Message) []string {
+	var out []string
+	for _, m := range messages {
+		out = append(out, m.Content)
+	}
+	return out
 }
 
 // finished returns what a model said and why it stopped. What it thought before it

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/memsearch/memsearch"
@@ -77,9 +79,12 @@ func New(p Profile, o *Options) (*Client, error) {
 	if !p.Usable() {
 		return nil, fmt.Errorf("set up profile %s: no model is named", cmp.Or(p.Name, ProfileMain))
 	}
+	if !slices.Contains(StructuredModes, c.profile.Structured) {
+		return nil, fmt.Errorf("set up profile %s: structured is none of %s", c.profile.Name, strings.Join(StructuredModes, ", "))
+	}
 	u, err := url.Parse(c.profile.BaseURL)
-	if err != nil || u.Host == "" || u.User != nil {
-		return nil, fmt.Errorf("set up profile %s: base_url is not an http address without a password", c.profile.Name)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return nil, fmt.Errorf("set up profile %s: base_url is not an http address without password and query", c.profile.Name)
 	}
 	c.url = u.JoinPath("/").String()
 	key := ""
@@ -159,6 +164,18 @@ type usage struct {
 	known   bool
 }
 
+// maxUsage is more tokens than any call takes.
+const maxUsage = 1 << 30
+
+// check tells what a server says from what makes no sense: the caps rest on it.
+func (u *usage) check() {
+	if min(u.in, u.out) < 0 || max(u.in, u.out) > maxUsage || u.in+u.out == 0 {
+		*u = usage{}
+		return
+	}
+	u.known = true
+}
+
 // pay makes a call, again if it fails for a while, and returns what all tries
 // cost.
 func (c *Client) pay(ctx context.Context, p paid) (memsearch.Cost, error) {
@@ -197,10 +214,11 @@ func (c *Client) try(ctx context.Context, p paid) (Entry, error) {
 		return Entry{}, err
 	}
 	tctx, cancel := context.WithTimeout(ctx, c.profile.Timeout)
+	asked := time.Now()
 	u, err := p.do(tctx, e)
 	cancel()
 	if err != nil && ctx.Err() != nil {
-		err = stopped{context.Cause(ctx)}
+		err = stopped{context.Cause(ctx), ctx.Err() == context.DeadlineExceeded && time.Since(asked) >= patience}
 	}
 	c.charge(&e, u, err)
 	c.opts.Run.settle(reserved, e.spent())
@@ -239,7 +257,7 @@ func kind(err error) string {
 		return "reply"
 	case errors.Is(err, context.Canceled):
 		return "cancelled"
-	case timedOut(err):
+	case errors.Is(err, context.DeadlineExceeded) || timedOut(err):
 		return "timeout"
 	}
 	return "connection"

@@ -22,31 +22,66 @@ type artifact struct {
 	Model   string    `json:"model"`
 	Prompt  string    `json:"prompt,omitempty"`
 	URL     string    `json:"url"`
-	Request string    `json:"request"`
-	Reply   string    `json:"reply"`
+	Request any       `json:"request"`
+	Reply   any       `json:"reply"` // of a stream: the pieces put together
 	Error   string    `json:"error,omitempty"`
 }
 
-// debug keeps what a call sent and got, redacted. The key is in neither: it is
-// sent as a header, and a reply that quotes it loses it.
+// debug keeps what a call sent and got. Strings are redacted as they were meant, not
+// as JSON has them, where an escape hides the start of a word.
 func (c *Client) debug(e Entry, sent, got []byte, err error) {
 	if c.opts.DebugDir == "" {
 		return
 	}
-	clean := func(b []byte) string {
-		s := string(b)
-		if key := c.key(); key != "" {
-			s = strings.ReplaceAll(s, key, "[key]")
-		}
-		return c.opts.Redact(s)
-	}
-	a := artifact{V: 1, ID: e.ID, Time: e.Time, Profile: e.Profile, Model: e.Model, Prompt: e.Prompt, URL: c.url, Request: clean(sent), Reply: clean(got)}
+	a := artifact{V: 1, ID: e.ID, Time: e.Time, Profile: e.Profile, Model: e.Model, Prompt: e.Prompt, URL: c.url,
+		Request: c.redact(decoded(sent)), Reply: c.redact(decoded(got))}
 	if err != nil {
-		a.Error = clean([]byte(err.Error()))
+		a.Error = c.redactText(err.Error())
 	}
 	if werr := c.keep(a); werr != nil {
 		c.opts.Logger.Warn("debug file not written", "err", werr)
 	}
+}
+
+// decoded returns what a body holds: a value of JSON, that of a stream, or else its
+// text.
+func decoded(body []byte) (v any) {
+	if json.Unmarshal(body, &v) == nil {
+		return v
+	}
+	if hasEvents(body) {
+		if res, _ := parseEvents(body); res != nil {
+			if b, err := json.Marshal(res); err == nil && json.Unmarshal(b, &v) == nil {
+				return v
+			}
+		}
+	}
+	return string(body)
+}
+
+// redact cleans all strings in a value of JSON.
+func (c *Client) redact(v any) any {
+	switch v := v.(type) {
+	case string:
+		return c.redactText(v)
+	case []any:
+		for i := range v {
+			v[i] = c.redact(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = c.redact(v[k])
+		}
+	}
+	return v
+}
+
+// redactText cleans a text. The key is sent as a header, but a reply may quote it.
+func (c *Client) redactText(s string) string {
+	if key := c.key(); key != "" {
+		s = strings.ReplaceAll(s, key, "[key]")
+	}
+	return c.opts.Redact(s)
 }
 
 func (c *Client) keep(a artifact) error {

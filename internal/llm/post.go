@@ -18,8 +18,9 @@ import (
 )
 
 // post sends body to a path below the base address and has the reply parsed. An
-// answer that is an error is a [*StatusError]; it quotes neither key nor body.
-func (c *Client) post(ctx context.Context, e Entry, path string, body any, parse func([]byte) error) error {
+// answer that is an error is a [*StatusError]; it quotes neither the key nor one of
+// texts.
+func (c *Client) post(ctx context.Context, e Entry, path string, body any, texts []string, parse func([]byte) error) error {
 	sent, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
@@ -48,7 +49,7 @@ func (c *Client) post(ctx context.Context, e Entry, path string, body any, parse
 	if err == nil {
 		return nil
 	}
-	if status := httpapi.Status(err, string(sent), c.key()); status != nil {
+	if status := httpapi.Status(err, append(texts, c.key())...); status != nil {
 		if res != nil {
 			status.Wait = httpapi.RetryAfter(res.Header, c.opts.Now())
 		}
@@ -80,7 +81,8 @@ func hasEvents(raw []byte) bool {
 // errCut is what a stream is that ends before its last event.
 var errCut = fmt.Errorf("stream of events: %w", io.ErrUnexpectedEOF)
 
-// parseEvents puts the pieces of a streamed completion together.
+// parseEvents puts the pieces of a streamed completion together. Of one that was
+// cut short it returns what there is.
 func parseEvents(raw []byte) (*goopenai.ChatCompletionResponse, error) {
 	res := &goopenai.ChatCompletionResponse{}
 	choice := goopenai.ChatCompletionChoice{}
@@ -119,12 +121,12 @@ func parseEvents(raw []byte) (*goopenai.ChatCompletionResponse, error) {
 			}
 		}
 	}
-	if !done && choice.FinishReason == "" {
-		return nil, errCut
-	}
 	choice.Message.Content, choice.Message.Refusal = text.String(), refusal.String()
 	if some {
 		res.Choices = []goopenai.ChatCompletionChoice{choice}
+	}
+	if !done && choice.FinishReason == "" {
+		return res, errCut
 	}
 	return res, nil
 }

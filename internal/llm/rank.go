@@ -59,7 +59,7 @@ func (c *Client) rank(ctx context.Context, r RankRequest) (*RankReply, error) {
 	reply := &RankReply{}
 	var err error
 	reply.Cost, err = c.pay(ctx, paid{prompt: r.Prompt, in: in, do: func(ctx context.Context, e Entry) (u usage, err error) {
-		err = c.post(ctx, e, "rerank", body, func(raw []byte) (err error) {
+		err = c.post(ctx, e, "rerank", body, append(slices.Clone(r.Documents), r.Query), func(raw []byte) (err error) {
 			reply.Scores, u, err = parseRank(raw, len(r.Documents))
 			if err == nil && !u.known {
 				u.in = in
@@ -95,7 +95,7 @@ func parseRank(raw []byte, n int) ([]RankScore, usage, error) {
 		return nil, usage{}, fmt.Errorf("%w: not a ranking in JSON", ErrReply)
 	}
 	u := usage{in: cmp.Or(res.Usage.Total, res.Usage.Prompt, res.Meta.Billed.In, res.Meta.Tokens.In)}
-	u.known = u.in > 0
+	u.check()
 	scores := make([]RankScore, 0, n)
 	seen := make([]bool, n)
 	for _, x := range res.Results {

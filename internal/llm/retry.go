@@ -18,8 +18,17 @@ const (
 	maxWait    = 1 * time.Minute // the longest such pause that is kept
 )
 
+// patience is how long a server may leave a caller without an answer before a
+// caller that runs out of time counts as a server that does not work. Callers have
+// less time than a profile's timeout: a dead server must not take all of it from
+// each of them.
+const patience = time.Second
+
 // stopped marks an error that is the caller's own: cancelled, or out of time.
-type stopped struct{ error }
+type stopped struct {
+	error
+	silent bool // the server had its time, too
+}
 
 func (s stopped) Unwrap() error { return s.error }
 
@@ -48,18 +57,21 @@ func (c *Client) retry(ctx context.Context, op func() error) error {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return stopped{context.Cause(ctx)}
+			return stopped{error: context.Cause(ctx)}
 		}
 	}
 }
 
 // temporary reports whether the same call may succeed in a while. A call that
-// timed out is not made again: the next would wait as long.
+// timed out is not made again, since the next would wait as long, nor one to a
+// server that is not there.
 func temporary(err error) bool {
 	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Temporary()
 	}
-	return outage(err) && !timedOut(err)
+	_, mine := errors.AsType[stopped](err)
+	dial, ok := errors.AsType[*net.OpError](err)
+	return outage(err) && !mine && !timedOut(err) && !(ok && dial.Op == "dial")
 }
 
 // outage reports whether err says that the server does not work, as opposed to
@@ -68,9 +80,11 @@ func outage(err error) bool {
 	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Status >= 500 && status.Temporary()
 	}
-	_, mine := errors.AsType[stopped](err)
+	if mine, ok := errors.AsType[stopped](err); ok {
+		return mine.silent
+	}
 	_, capped := errors.AsType[*CapError](err)
-	return err != nil && !mine && !capped && !errors.Is(err, ErrReply) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrLedger)
+	return err != nil && !capped && !errors.Is(err, ErrReply) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrLedger)
 }
 
 // timedOut reports whether the server did not answer in time.
