@@ -97,9 +97,10 @@ func (c *CrossEncoder) Rerank(ctx context.Context, t Task) (*Answer, error) {
 // documents returns the texts of as many candidates as fit. A first one that does
 // not fit is cut, and stands alone.
 func (c *CrossEncoder) documents(t *Task, room int) []string {
+	about := terms(t.Query)
 	var docs []string
 	for i := range t.Candidates {
-		doc := newBody(&t.Candidates[i], c.opts.Snippet).plain()
+		doc := newBody(&t.Candidates[i], c.opts.Snippet, about).plain()
 		n := tokens.Bound(doc)
 		if i == 0 && n > room {
 			if doc = snippet(doc, room, strings.Clone); doc != "" {

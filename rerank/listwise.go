@@ -116,8 +116,8 @@ func (l *Listwise) plan(t *Task) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{frame: f}
-	n := len(t.Candidates)
-	first, cost, err := l.firstLine(f, &t.Candidates[0], n)
+	n, about := len(t.Candidates), terms(t.Query)
+	first, cost, err := l.firstLine(f, &t.Candidates[0], n, about)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (l *Listwise) plan(t *Task) (*plan, error) {
 	p.lines, p.costs = append(p.lines, first), append(p.costs, cost)
 	total := cost
 	for i := 1; i < n && total <= f.room*most; i++ {
-		line := newBody(&t.Candidates[i], l.opts.Snippet).String()
+		line := newBody(&t.Candidates[i], l.opts.Snippet, about).String()
 		cost := lineCost(line, n)
 		p.lines, p.costs = append(p.lines, line), append(p.costs, cost)
 		total += cost
@@ -156,8 +156,8 @@ func (l *Listwise) windows() int { return max(1, l.opts.MaxCalls-1) }
 // firstLine shows the first candidate, and says what it takes. Where the room asks
 // for it, less of its text is shown, and it has all the room: what a cut happens to
 // leave would be gone with a larger budget.
-func (l *Listwise) firstLine(f *frame, c *Candidate, n int) (line string, cost int, err error) {
-	b := newBody(c, l.opts.Snippet)
+func (l *Listwise) firstLine(f *frame, c *Candidate, n int, about map[string]bool) (line string, cost int, err error) {
+	b := newBody(c, l.opts.Snippet, about)
 	line = b.String()
 	if cost = lineCost(line, n); cost <= f.room {
 		return line, cost, nil
@@ -168,7 +168,7 @@ func (l *Listwise) firstLine(f *frame, c *Candidate, n int) (line string, cost i
 	if left < 0 {
 		return "", 0, fmt.Errorf("%w: %d tokens", ErrBudget, l.opts.Budget)
 	}
-	b.Text = snippet(c.Text, min(l.opts.Snippet, left-2*slackTokens), note)
+	b.Text = excerpt(c.Text, min(l.opts.Snippet, left-2*slackTokens), about)
 	if whole := b.String(); lineCost(whole, n) <= f.room {
 		line = whole
 	}

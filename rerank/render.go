@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sort"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/memsearch/memsearch/internal/escape"
 	"github.com/memsearch/memsearch/internal/llm"
@@ -34,10 +32,6 @@ const (
 	slackTokens = 4
 )
 
-// bytesPerToken bounds how much of a text is looked at. Texts with longer tokens
-// are all but empty.
-const bytesPerToken = 16
-
 // A view is what a template sees of a task. Every text in it is a JSON string
 // without "<", ">" and "&", or one line of such, so that none can pass for
 // another part of the prompt.
@@ -53,29 +47,6 @@ func quote(s string) string {
 	return string(b)
 }
 
-// snippet returns the beginning of s, escaped, that takes at most n tokens as a
-// JSON string. An ellipsis stands for what was cut.
-func snippet(s string, n int, safe func(string) string) string {
-	whole := len(s) <= n*bytesPerToken
-	if !whole {
-		end := max(0, n*bytesPerToken)
-		for end > 0 && !utf8.RuneStart(s[end]) {
-			end--
-		}
-		s = s[:end]
-	}
-	s = strings.TrimSpace(safe(s))
-	if whole && tokens.Bound(quote(s)) <= n {
-		return s
-	}
-	r := []rune(s)
-	end := sort.Search(len(r), func(k int) bool { return tokens.Bound(quote(string(r[:k+1])+"…")) > n })
-	if end == 0 {
-		return ""
-	}
-	return strings.TrimSpace(string(r[:end])) + "…"
-}
-
 // share returns the beginning of s that takes at most n tokens, and what is to be
 // set aside for it: n, unless all of s takes less.
 func share(s string, n int) (string, int) {
@@ -86,9 +57,6 @@ func share(s string, n int) (string, int) {
 	return snippet(s, n, escape.Text), aside + slackTokens
 }
 
-// note makes the text of a memory safe to stand in a prompt.
-func note(s string) string { return escape.Roles(escape.Text(s)) }
-
 // A body is what a model sees of a candidate.
 type body struct {
 	Date     string `json:"date,omitempty"`
@@ -97,12 +65,12 @@ type body struct {
 	Text     string `json:"text,omitempty"`
 }
 
-func newBody(c *Candidate, textTokens int) body {
+func newBody(c *Candidate, textTokens int, about map[string]bool) body {
 	b := body{
 		Date:     snippet(c.Date, labelTokens, escape.Line),
 		Category: snippet(string(c.Category), labelTokens, escape.Line),
 		Summary:  snippet(c.Summary, summaryTokens, escape.Line),
-		Text:     snippet(c.Text, textTokens, note),
+		Text:     excerpt(c.Text, textTokens, about),
 	}
 	if strings.Contains(b.Text, b.Summary) {
 		b.Summary = ""

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/internal/english"
 	"github.com/memsearch/memsearch/internal/llm"
 	"github.com/memsearch/memsearch/internal/prompt"
 )
@@ -89,18 +90,11 @@ func (s *session) pay(c memsearch.Cost) {
 func (s *session) finish() {
 	s.answer.Cached = !s.asked
 	if s.unknown > 0 {
-		s.answer.Notes = append(s.answer.Notes, fmt.Sprintf("the model named %s that no candidate has", count(s.unknown, "number")))
+		s.answer.Notes = append(s.answer.Notes, fmt.Sprintf("the model named %s that no candidate has", english.Count(s.unknown, "number")))
 	}
 	if s.twice > 0 {
-		s.answer.Notes = append(s.answer.Notes, fmt.Sprintf("the model named %s more than once", count(s.twice, "candidate")))
+		s.answer.Notes = append(s.answer.Notes, fmt.Sprintf("the model named %s more than once", english.Count(s.twice, "candidate")))
 	}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // verdict returns the picks among n lines, from the cache or by asking.
