@@ -67,6 +67,31 @@ func TestCache(t *testing.T) {
 	if f.calls() != 1 {
 		t.Errorf("%d calls", f.calls())
 	}
+	for _, name := range entries(t, dir) {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), "Anna") || strings.Contains(string(data), "mem_") {
+			t.Errorf("text in %s: %s", name, data)
+		}
+	}
+}
+
+// Whatever changes what the model is shown, or who is asked, is asked again.
+func TestCacheMisses(t *testing.T) {
+	dir := t.TempDir()
+	f := says(goodReply)
+	ask := func(o rerank.ListwiseOptions, tk rerank.Task) *rerank.Answer {
+		t.Helper()
+		o.Cache = rerank.OpenCache(dir)
+		a, err := rerank.NewListwise(f, &o).Rerank(t.Context(), tk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	ask(rerank.ListwiseOptions{Model: "m"}, task(3))
 	second, err := rerank.LoadPrompt("rerank@2")
 	if err != nil {
 		t.Fatal(err)
@@ -94,15 +119,6 @@ func TestCache(t *testing.T) {
 	} {
 		if a := ask(c.o, c.tk); a.Cached || a.Cost.Calls != 1 {
 			t.Errorf("changed %s: %+v", name, a)
-		}
-	}
-	for _, name := range entries(t, dir) {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(data), "Anna") || strings.Contains(string(data), "mem_") {
-			t.Errorf("text in %s: %s", name, data)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -91,7 +90,7 @@ func decode[T any](text string, schema *jsonschema.Resolved, check func(*T) erro
 	}
 	if check != nil {
 		if err := check(v); err != nil {
-			return nil, &decodeError{err.Error(), errors.Join(ErrReply, err)}
+			return nil, &decodeError{err.Error(), fmt.Errorf("%w: %w", ErrReply, err)}
 		}
 	}
 	return v, nil
