@@ -36,6 +36,7 @@ type ForgetReport struct {
 	LeftFiles  []string `json:"left_files"`
 	LeftRows   int      `json:"left_vectors"`
 	Checked    []string `json:"checked"` // derived files looked into afterwards
+	Purged     []string `json:"purged"`  // of what language models left: folders that are gone, cassettes that lost replies
 	Held       []int    `json:"held_generations"`
 	OtherFiles []string `json:"other_files"` // of the vault, that hold a line of the text or the name of its file too
 	GitCommits []string `json:"git_commits"` // that still hold the text
@@ -103,7 +104,7 @@ func (s *scope) forget(ctx context.Context, targets []vault.Target, dryRun bool)
 		return nil, err
 	}
 	r := &ForgetReport{Scope: s.name, DryRun: dryRun, Removed: list(gone.Removed), Edited: list(gone.Edited), SeenFiles: []string{},
-		LeftFiles: []string{}, Checked: []string{}, Held: []int{}, OtherFiles: []string{}, GitCommits: []string{}, Clean: true}
+		LeftFiles: []string{}, Checked: []string{}, Purged: []string{}, Held: []int{}, OtherFiles: []string{}, GitCommits: []string{}, Clean: true}
 	if dryRun {
 		return r, nil
 	}
@@ -111,6 +112,9 @@ func (s *scope) forget(ctx context.Context, targets []vault.Target, dryRun bool)
 	ctx = context.WithoutCancel(ctx)
 	if err := s.dropStandIn(); err != nil {
 		return nil, err
+	}
+	if r.Purged, err = s.core.models.forget(gone.Texts); err != nil {
+		return nil, fmt.Errorf("the files are removed, what language models left is not: %w", err)
 	}
 	f, err := s.disk.Forget(ctx, index.ForgetOptions{Texts: gone.Texts, Wait: s.core.settings.LockWait})
 	if err != nil {

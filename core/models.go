@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -238,4 +241,38 @@ func (m *Memory) Costs(from time.Time) ([]CostRow, error) {
 		return nil, err
 	}
 	return l.Costs(from)
+}
+
+// forget removes what language models left behind about texts: all verdicts and
+// debug files of every scope, and what the cassette of the settings recorded of
+// them. It returns what it touched.
+func (m *models) forget(texts []string) ([]string, error) {
+	purged := []string{}
+	for _, dir := range m.core.indexDirs {
+		for _, name := range []string{verdictDir, debugDir} {
+			at := filepath.Join(dir, name)
+			if _, err := os.Lstat(at); err != nil {
+				continue
+			}
+			if err := os.RemoveAll(at); err != nil {
+				return purged, err
+			}
+			purged = append(purged, at)
+		}
+	}
+	path := m.core.settings.Cassette
+	if path == "" {
+		return purged, nil
+	}
+	lines := needles(texts)
+	n, err := llm.PurgeCassette(path, func(text string) bool {
+		return slices.ContainsFunc(lines, func(l []byte) bool { return strings.Contains(text, string(l)) })
+	})
+	if n > 0 {
+		purged = append(purged, path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return purged, err
 }

@@ -96,6 +96,9 @@ func printForget(w io.Writer, r *core.ForgetReport) {
 	if r.DryRun {
 		return
 	}
+	for _, p := range r.Purged {
+		fmt.Fprintf(w, "purged %s\n", printable(p))
+	}
 	fmt.Fprintf(w, "looked for %d words and lines\n", r.Needles)
 	fmt.Fprintf(w, "  before: %s in the index, text in %s\n", english.Count(r.SeenTerms, "word"), english.Count(len(r.SeenFiles), "file"))
 	fmt.Fprintf(w, "  after:  %s, %s, text in %d of %s looked into\n", english.Count(r.LeftTerms, "word"), english.Count(r.LeftRows, "vector"), len(r.LeftFiles), english.Count(len(r.Checked), "file"))
