@@ -186,6 +186,14 @@ func Func(answer func(r *Request) string) Step {
 	}
 }
 
+// Observe tells see of a request before step answers it.
+func Observe(see func(r *Request), step Step) Step {
+	return func(w http.ResponseWriter, r *Request) {
+		see(r)
+		step(w, r)
+	}
+}
+
 // Streamed answers with a stream of events whether asked to or not.
 func Streamed(text string) Step {
 	return func(w http.ResponseWriter, r *Request) { streamed(w, r, text) }
