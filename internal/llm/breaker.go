@@ -90,6 +90,14 @@ func (*serverState) Lock(string) error { return nil }
 // Unlock implements gobreaker's SharedDataStore.
 func (*serverState) Unlock(string) error { return nil }
 
+// A brokenServer is the file about a server that does not work.
+//
+// History: 1 is the first.
+type brokenServer struct {
+	V     int       `json:"v"`
+	Until time.Time `json:"until"` // it is left alone
+}
+
 // GetData implements gobreaker's SharedDataStore.
 func (s *serverState) GetData(string) ([]byte, error) {
 	s.mu.Lock()
@@ -97,12 +105,17 @@ func (s *serverState) GetData(string) ([]byte, error) {
 	if s.dir == nil || s.breaker == nil {
 		return s.breaker, nil
 	}
+	var broken brokenServer
 	b, err := s.dir.ReadFile(s.breakerFile())
-	var state gobreaker.SharedState
-	if err != nil || json.Unmarshal(b, &state) != nil || state.Expiry.After(time.Now().Add(breakFor)) {
+	if err != nil || json.Unmarshal(b, &broken) != nil || broken.V != 1 || broken.Until.After(time.Now().Add(breakFor)) {
 		return s.breaker, nil
 	}
-	return b, nil
+	var state gobreaker.SharedState
+	if err := json.Unmarshal(s.breaker, &state); err != nil {
+		return nil, err
+	}
+	state.State, state.Expiry = gobreaker.StateOpen, broken.Until
+	return json.Marshal(state)
 }
 
 // SetData implements gobreaker's SharedDataStore. A server that works leaves no
@@ -120,9 +133,13 @@ func (s *serverState) SetData(_ string, data []byte) error {
 		return err
 	}
 	switch {
-	case state.State != gobreaker.StateClosed:
-		_ = s.dir.Write(s.breakerFile(), data, 0o600)
-	case state.Counts.ConsecutiveSuccesses > 0 || state.Counts.Requests == 0: // Requests: it has just been closed
+	case state.State == gobreaker.StateOpen:
+		b, err := json.Marshal(brokenServer{1, state.Expiry})
+		if err != nil {
+			return err
+		}
+		_ = s.dir.Write(s.breakerFile(), append(b, '\n'), 0o600)
+	case state.State == gobreaker.StateClosed && (state.Counts.ConsecutiveSuccesses > 0 || state.Counts.Requests == 0): // 0: just closed
 		_ = s.dir.Remove(s.breakerFile())
 	}
 	return nil
