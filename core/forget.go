@@ -113,12 +113,16 @@ func (s *scope) forget(ctx context.Context, targets []vault.Target, dryRun bool)
 	if err := s.dropStandIn(); err != nil {
 		return nil, err
 	}
-	if r.Purged, err = s.core.models.forget(gone.Texts); err != nil {
-		return nil, fmt.Errorf("the files are removed, what language models left is not: %w", err)
+	var left error
+	if r.Purged, left = s.core.models.forget(ctx, gone.Texts); left != nil {
+		left = fmt.Errorf("the files are removed, what language models left is not: %w", left)
 	}
 	f, err := s.disk.Forget(ctx, index.ForgetOptions{Texts: gone.Texts, Wait: s.core.settings.LockWait})
 	if err != nil {
-		return nil, fmt.Errorf("the files are removed, the index still holds them: %w", err)
+		return nil, errors.Join(left, fmt.Errorf("the files are removed, the index still holds them: %w", err))
+	}
+	if left != nil {
+		return nil, left
 	}
 	r.Needles, r.SeenTerms, r.SeenFiles = f.Needles, f.Before.Terms, list(f.Before.Files)
 	r.LeftTerms, r.LeftFiles, r.LeftRows = f.After.Terms, list(f.After.Files), f.After.Vectors

@@ -1,15 +1,11 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -40,6 +36,7 @@ type models struct {
 	selector func() (recall.Selector, error)
 	run      llm.Run // all profiles share it
 	redact   func(string) string
+	uncached bool // every question is asked
 
 	mu     sync.Mutex
 	opened []interface{ Close() error }
@@ -138,41 +135,61 @@ func (m *models) hasModel() bool {
 }
 
 func (m *models) newReranker() (rerank.Reranker, error) {
-	c := m.core.settings
-	client, err := m.client(c.RecallProfile)
+	client, err := m.client(m.core.settings.RecallProfile)
 	if err != nil {
 		return nil, err
 	}
-	model, cache := client.Profile().Model, m.verdicts()
-	if c.Rerank.Kind == "cross-encoder" {
-		return rerank.NewCrossEncoder(client, &rerank.CrossEncoderOptions{Model: model, Budget: c.Rerank.Budget, Cache: cache}), nil
+	if m.core.settings.Rerank.Kind == "cross-encoder" {
+		return m.crossEncoder(client), nil
 	}
-	prompt, err := rerank.LoadPrompt(c.Rerank.Prompt)
-	if err != nil {
-		return nil, err
-	}
-	return rerank.NewListwise(client, &rerank.ListwiseOptions{Model: model, Prompt: prompt, Budget: c.Rerank.Budget,
-		MaxCalls: c.Rerank.MaxCalls, Cache: cache, Logger: m.core.log}), nil
+	return m.listwise(client)
 }
 
 func (m *models) newSelector() (recall.Selector, error) {
-	c := m.core.settings
-	client, err := m.client(c.RecallProfile)
+	client, err := m.client(m.core.settings.RecallProfile)
 	if err != nil {
 		return nil, err
 	}
-	prompt, err := rerank.LoadPrompt(cmp.Or(c.Rerank.Prompt, rerank.DefaultSelectPrompt))
+	return m.selection(client)
+}
+
+func (m *models) crossEncoder(client *llm.Client) rerank.Reranker {
+	return rerank.NewCrossEncoder(client, &rerank.CrossEncoderOptions{Model: client.Profile().Model, Budget: m.core.settings.Rerank.Budget, Cache: m.verdicts()})
+}
+
+func (m *models) listwise(client *llm.Client) (rerank.Reranker, error) {
+	c := m.core.settings.Rerank
+	prompt, err := rerank.LoadPrompt(promptOf(c.Prompt, rerank.DefaultPrompt))
 	if err != nil {
 		return nil, err
 	}
-	return rerank.NewSelector(client, &rerank.SelectorOptions{Model: client.Profile().Model, Prompt: prompt,
-		MaxCalls: c.Rerank.MaxCalls, Cache: m.verdicts()}), nil
+	return rerank.NewListwise(client, &rerank.ListwiseOptions{Model: client.Profile().Model, Prompt: prompt, Budget: c.Budget,
+		MaxCalls: c.MaxCalls, Cache: m.verdicts(), Logger: m.core.log}), nil
+}
+
+func (m *models) selection(client *llm.Client) (recall.Selector, error) {
+	c := m.core.settings.Rerank
+	prompt, err := rerank.LoadPrompt(promptOf(c.Prompt, rerank.DefaultSelectPrompt))
+	if err != nil {
+		return nil, err
+	}
+	return rerank.NewSelector(client, &rerank.SelectorOptions{Model: client.Profile().Model, Prompt: prompt, MaxCalls: c.MaxCalls, Cache: m.verdicts()}), nil
+}
+
+// promptOf returns the wanted prompt unless it is one of ours for something else
+// than the usual one.
+func promptOf(wanted, usual string) string {
+	kind, _, _ := strings.Cut(usual, "@")
+	if name, _, ours := strings.Cut(wanted, "@"); wanted == "" || ours && name != kind && slices.Contains([]string{"rerank", "select"}, name) {
+		return usual
+	}
+	return wanted
 }
 
 // verdicts returns the cache of verdicts; none while a cassette decides what is
 // asked, so that all that was asked is in it.
 func (m *models) verdicts() *rerank.Cache {
-	if m.core.settings.Cassette != "" {
+	if m.uncached || m.core.settings.Cassette != "" {
 		return nil
 	}
 	return rerank.OpenCache(m.dir(verdictDir))
@@ -241,38 +258,4 @@ func (m *Memory) Costs(from time.Time) ([]CostRow, error) {
 		return nil, err
 	}
 	return l.Costs(from)
-}
-
-// forget removes what language models left behind about texts: all verdicts and
-// debug files of every scope, and what the cassette of the settings recorded of
-// them. It returns what it touched.
-func (m *models) forget(texts []string) ([]string, error) {
-	purged := []string{}
-	for _, dir := range m.core.indexDirs {
-		for _, name := range []string{verdictDir, debugDir} {
-			at := filepath.Join(dir, name)
-			if _, err := os.Lstat(at); err != nil {
-				continue
-			}
-			if err := os.RemoveAll(at); err != nil {
-				return purged, err
-			}
-			purged = append(purged, at)
-		}
-	}
-	path := m.core.settings.Cassette
-	if path == "" {
-		return purged, nil
-	}
-	lines := needles(texts)
-	n, err := llm.PurgeCassette(path, func(text string) bool {
-		return slices.ContainsFunc(lines, func(l []byte) bool { return strings.Contains(text, string(l)) })
-	})
-	if n > 0 {
-		purged = append(purged, path)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return purged, err
 }

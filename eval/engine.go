@@ -30,11 +30,12 @@ func NewBuilder(o *EngineOptions) Builder {
 
 // An engine ranks with the same code as a recall.
 type engine struct {
-	index  *index.Index
-	snap   *index.Snapshot
-	recall *recall.Engine
-	now    time.Time
-	ids    map[string]string // path of a Markdown document -> its id
+	index   *index.Index
+	snap    *index.Snapshot
+	recall  *recall.Engine
+	options recall.Options
+	now     time.Time
+	ids     map[string]string // path of a Markdown document -> its id
 }
 
 func newEngine(ctx context.Context, docs []Document, o *EngineOptions) (_ *engine, err error) {
@@ -64,6 +65,7 @@ func newEngine(ctx context.Context, docs []Document, o *EngineOptions) (_ *engin
 	if v, ok := embed.As[recall.Vocabulary](o.Embedder); ok {
 		ro.Vocabulary = v
 	}
+	e.options = ro
 	e.recall = recall.New([]recall.Scope{{Name: "eval", Snapshot: e.snap}}, &ro)
 	return e, nil
 }

@@ -149,7 +149,7 @@ func (r *recalling) finish(hits []hit) {
 // scope searches one scope and collects its hits.
 func (r *recalling) scope(ctx context.Context, i int, sc Scope) error {
 	var s *search
-	r.timed("search", func() { s = r.engine.searchScope(ctx, sc, r.ask, ArmHybrid) })
+	r.timed("search", func() { s = r.engine.searchScope(ctx, sc, r.ask, r.engine.opts.Arms) })
 	kept := false
 	defer func() {
 		if !kept {

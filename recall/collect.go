@@ -81,6 +81,7 @@ type collector struct {
 	scope  int
 	first  float64 // score of the best candidate
 	plain  bool    // neither texts nor what the agent has play a part
+	full   bool    // the list has all memories that it may hold, and there are more
 }
 
 // collect takes units until the list has its share of memories or ends. It asks
@@ -98,6 +99,7 @@ func (c *collector) collect(ctx context.Context) error {
 			done += len(block)
 			full, err := c.take(ctx, block)
 			if full || err != nil {
+				c.full = full
 				return err
 			}
 		}

@@ -33,7 +33,7 @@ func (r *recalling) gate(hits []hit) *memsearch.Gate {
 		g.Reason = "single candidate"
 	case hits[0].parts.exact > 0:
 		g.Reason = "identifier query"
-	case need <= r.ask.Budget:
+	case need <= r.ask.Budget && !r.more():
 		g.Reason = "all candidates fit the budget"
 	case g.Margin >= gateMargin:
 		g.Reason = "clear lead"
@@ -43,4 +43,16 @@ func (r *recalling) gate(hits []hit) *memsearch.Gate {
 		g.Ask, g.Reason = true, "close and disputed"
 	}
 	return g
+}
+
+// more reports whether there are candidates that the hits do not show.
+func (r *recalling) more() bool {
+	memories := 0
+	for _, c := range r.lists {
+		if c.full {
+			return true
+		}
+		memories += len(c.memories)
+	}
+	return memories > r.ask.K
 }

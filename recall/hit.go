@@ -51,7 +51,7 @@ func (h *hit) public(scope string, explain bool) memsearch.Hit {
 	}
 	if explain {
 		out.Trace = h.explain()
-		if h.picked {
+		if h.verdict.Stage != "" {
 			out.Trace = append(out.Trace, h.verdict)
 		}
 	}

@@ -63,7 +63,7 @@ func (e *Engine) ranked(hits []hit) []Ranked {
 	return out
 }
 
-// RankWithModel is [Engine.Rank] with all arms, whose first units, of up to n
+// RankWithModel is [Engine.Rank] with the arms of the options, whose first units, of up to n
 // memories, the Reranker of the options then orders whatever the gate says: what
 // it picks comes first, all others follow in the fused order. The answer tells
 // what that took.
@@ -78,7 +78,7 @@ func (e *Engine) RankWithModel(ctx context.Context, q memsearch.Query, n int) ([
 	r := e.newRecalling(a, q.Text)
 	lists := make([]*collector, len(e.scopes))
 	for i, sc := range e.scopes {
-		s := e.searchScope(ctx, sc, a, ArmHybrid)
+		s := e.searchScope(ctx, sc, a, e.opts.Arms)
 		defer s.close()
 		lists[i] = &collector{collection: newCollection(a.K), search: s, judge: newJudge(s, e.opts.Vocabulary), scope: i, plain: true}
 		if err := errors.Join(append(s.errs[:], lists[i].collect(ctx))...); err != nil {

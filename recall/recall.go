@@ -98,6 +98,11 @@ type Options struct {
 	// it the model is taken to know every word.
 	Vocabulary Vocabulary
 
+	// Arms are the retrievers that take part, for an evaluation of some of them.
+	//
+	// If zero, all do.
+	Arms Arms
+
 	// Reranker, if non-nil, judges the candidates of queries that the gate lets
 	// through. Whatever goes wrong with it, the fused order answers.
 	Reranker rerank.Reranker
@@ -160,6 +165,7 @@ func New(scopes []Scope, opts *Options) *Engine {
 	if e.opts.InjectFloor == 0 {
 		e.opts.InjectFloor = DefaultInjectFloor
 	}
+	e.opts.Arms = cmp.Or(e.opts.Arms, ArmHybrid)
 	e.opts.Candidates = cmp.Or(e.opts.Candidates, DefaultCandidates)
 	e.opts.RerankTimeout = cmp.Or(e.opts.RerankTimeout, DefaultRerankTimeout)
 	if e.opts.Logger == nil {

@@ -189,7 +189,7 @@ func (r *recalling) pick(candidates []hit, a *rerank.Answer) []hit {
 	for i, p := range a.Picks {
 		picked[p.Index] = true
 		h := candidates[p.Index]
-		h.picked = true
+		h.picked = a.Prompt != "" // a cross-encoder orders, it does not choose
 		h.verdict = memsearch.Step{Stage: "rerank", Rank: i + 1, Note: fmt.Sprintf("grade %.4g of %s", p.Grade, a.Model)}
 		add(h)
 	}

@@ -67,13 +67,13 @@ func (d *evalData) engine(a *app, cfg *config.Config) (*eval.EngineOptions, erro
 func (a *app) evalCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval",
-		Short: "Measure retrieval against judged questions",
+		Short: "Measure retrieval and selection against judged questions",
 		Args:  args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usage("memsearch eval retrieval --help", "eval needs retrieval or confidence")
+			return usage("memsearch eval retrieval --help", "eval needs retrieval, confidence or selection")
 		},
 	}
-	c.AddCommand(a.evalRetrievalCmd(), a.evalConfidenceCmd())
+	c.AddCommand(a.evalRetrievalCmd(), a.evalConfidenceCmd(), a.evalSelectionCmd())
 	return c
 }
 
