@@ -17,12 +17,13 @@ import (
 
 // A scope is an opened directory with its index.
 type scope struct {
-	name  string
-	vault *vault.Vault
-	disk  *index.Index
-	model embed.Embedder // with the scope's own cache; nil for none
-	watch *watcher       // nil: every recall walks the vault
-	core  *shared
+	name     string
+	readOnly bool
+	vault    *vault.Vault
+	disk     *index.Index
+	model    embed.Embedder // with the scope's own cache; nil for none
+	watch    *watcher       // nil: every recall walks the vault
+	core     *shared
 
 	unread unread
 
@@ -44,7 +45,7 @@ func openScope(sc Scope, core *shared, watch bool) (*scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{name: sc.Name, vault: v, core: core, model: cached(core.embedder, sc.indexDir(), core.log)}
+	s := &scope{name: sc.Name, readOnly: sc.ReadOnly, vault: v, core: core, model: cached(core.embedder, sc.indexDir(), core.log)}
 	if s.disk, err = index.Open(sc.indexDir(), source{v}, s.options(false)); err != nil {
 		return nil, errors.Join(err, v.Close())
 	}
