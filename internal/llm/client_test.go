@@ -37,7 +37,7 @@ func hello() llm.Request {
 	return llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "say hello to the violet heron"}}, Prompt: "test@1"}
 }
 
-// replies are good answers, however they come.
+// TestReplies has good answers, however they come.
 func TestReplies(t *testing.T) {
 	for name, step := range map[string]llmtest.Step{
 		"whole": llmtest.Whole("你好 there"), "streamed": llmtest.Streamed("你好 there"), "gzip": llmtest.Gzip("你好 there"),
@@ -77,6 +77,7 @@ func TestReplies(t *testing.T) {
 // TestFailures: each is told by its error, is asked again only where that may
 // help, and leaves neither prompt nor key in error or log.
 func TestFailures(t *testing.T) {
+	t.Setenv("MODEL_KEY", "sk-very-secret-0123456789")
 	ok := llmtest.Text("fine")
 	for _, tt := range []struct {
 		name     string
@@ -109,7 +110,7 @@ func TestFailures(t *testing.T) {
 		{"length", llmtest.Length("fi"), 1, llm.ErrLength, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Setenv("MODEL_KEY", "sk-very-secret-0123456789")
+			t.Parallel()
 			srv := llmtest.New(t, tt.first, ok)
 			var log bytes.Buffer
 			c := client(t, srv, func(p *llm.Profile, o *llm.Options) {

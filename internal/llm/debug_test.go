@@ -1,0 +1,115 @@
+package llm_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memsearch/memsearch/internal/llm"
+	"github.com/memsearch/memsearch/internal/llm/llmtest"
+	"github.com/memsearch/memsearch/internal/secrets"
+)
+
+// TestDebugFiles has a secret stand where JSON hides its start, and where a stream
+// cuts it, and a server that quotes the key.
+func TestDebugFiles(t *testing.T) {
+	const key = "sk-very-secret-0123456789"
+	const secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	t.Setenv("MODEL_KEY", key)
+	scan := secrets.New()
+	redact := func(s string) string { return secrets.Redact(s, scan.Scan(s)) }
+	text := "the token is\n" + secret + " of the heron"
+	cut := `data: {"choices":[{"delta":{"content":"the token is\n` + secret[:20] + `"}}]}` + "\n\n" +
+		`data: {"choices":[{"delta":{"content":"` + secret[20:] + ` of the heron"}}]}` + "\n\ndata: [DONE]\n\n"
+	for name, step := range map[string]llmtest.Step{
+		"whole": llmtest.Text(text), "streamed": llmtest.Streamed(text), "cut": llmtest.Raw(200, cut),
+		"cut short": llmtest.Raw(200, strings.TrimSuffix(cut, "data: [DONE]\n\n")), "html": llmtest.Raw(200, "<p> "+text+" "+key),
+		"quoting": llmtest.Status(400, "", "you said "+text+" with "+key),
+	} {
+		srv := llmtest.New(t, step)
+		dir := filepath.Join(t.TempDir(), "debug")
+		none := 0
+		c := client(t, srv, func(p *llm.Profile, o *llm.Options) {
+			p.APIKeyEnv, p.Retries, o.DebugDir, o.Redact = "MODEL_KEY", &none, dir, redact
+		})
+		r := hello()
+		r.Messages[0].Content = text
+		c.Ask(t.Context(), r) // the file counts
+		files, err := os.ReadDir(dir)
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%s: files %v, %v", name, files, err)
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, files[0].Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			V              int
+			Prompt         string
+			Request, Reply any
+		}
+		if err := json.Unmarshal(raw, &got); err != nil || got.V != 1 || got.Prompt != "test@1" {
+			t.Fatalf("%s: %s: %v", name, raw, err)
+		}
+		for _, bad := range []string{secret, secret[:20], secret[20:], key} {
+			if bytes.Contains(raw, []byte(bad)) {
+				t.Errorf("%s: %q in\n%s", name, bad, raw)
+			}
+		}
+		for side, v := range map[string]any{"request": got.Request, "reply": got.Reply} {
+			if s := fmt.Sprint(v); !strings.Contains(s, "of the heron") || !strings.Contains(s, "redacted") {
+				t.Errorf("%s: %s %s", name, side, s)
+			}
+		}
+	}
+}
+
+// Nobody asked for debug files; a client and its log show no key and no text, nor
+// does a client that is printed in any way.
+func TestNothingLeaks(t *testing.T) {
+	const key = "sk-very-secret-0123456789"
+	t.Setenv("MODEL_KEY", key)
+	t.Chdir(t.TempDir())
+	state := t.TempDir()
+	var out bytes.Buffer
+	for _, quote := range []string{"violet heron says hello", "say hello to the violet heron", "Incorrect API key provided: " + key, key[:20]} {
+		for _, code := range []int{200, 400, 401, 429, 500} {
+			for _, body := range []string{quote, `{"error":"` + quote + `"}`, `{"error":{"message":"` + quote + `","code":"` + quote + `"}}`} {
+				srv := llmtest.New(t, llmtest.Raw(code, body))
+				none := 0
+				c := client(t, srv, func(p *llm.Profile, o *llm.Options) {
+					p.APIKeyEnv, p.Retries, o.StateDir = "MODEL_KEY", &none, state
+					o.Logger = slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+				})
+				_, err := c.Ask(t.Context(), hello())
+				if err == nil {
+					t.Fatalf("%d %s: no error", code, body)
+				}
+				fmt.Fprintf(&out, "%v %+v %v %+v %#v %s\n", err, err, c, c, c, c)
+			}
+		}
+	}
+	for _, secret := range []string{key, key[:20], "say hello to the violet", "to the violet heron"} {
+		if strings.Contains(out.String(), secret) {
+			t.Errorf("%q in\n%s", secret, out.String())
+		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
+		t.Errorf("files %v, %v", left, err)
+	}
+	files, err := filepath.Glob(filepath.Join(state, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no word of the servers that fail: %v", err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil || bytes.Contains(b, []byte("127.0.0.1")) || bytes.Contains(b, []byte("sk-")) {
+			t.Errorf("%s holds %s, %v", f, b, err)
+		}
+	}
+}
