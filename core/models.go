@@ -46,13 +46,33 @@ type models struct {
 
 func newModels(s *shared) *models {
 	m := &models{core: s}
-	m.cassette = sync.OnceValues(m.openCassette)
-	m.ledger = sync.OnceValues(m.openLedger)
-	m.rerank = sync.OnceValues(m.newReranker)
-	m.selector = sync.OnceValues(m.newSelector)
+	m.cassette = lazily(m.openCassette)
+	m.ledger = lazily(m.openLedger)
+	m.rerank = lazily(m.newReranker)
+	m.selector = lazily(m.newSelector)
 	scan := secrets.New()
 	m.redact = func(text string) string { return secrets.Redact(text, scan.Scan(text)) }
 	return m
+}
+
+// lazily returns a function that calls get until it succeeds and then keeps to what
+// it got: a disk that was full once does not end reranking for good.
+func lazily[T any](get func() (T, error)) func() (T, error) {
+	var mu sync.Mutex
+	var done bool
+	var got T
+	return func() (T, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done {
+			return got, nil
+		}
+		v, err := get()
+		if err == nil {
+			got, done = v, true
+		}
+		return v, err
+	}
 }
 
 func (m *models) close() error {
@@ -117,8 +137,10 @@ func (m *models) client(name string) (*llm.Client, error) {
 	if o.Cassette, err = m.cassette(); err != nil {
 		return nil, err
 	}
-	if o.Ledger, err = m.ledger(); err != nil {
-		return nil, err
+	if c.Cassette == "" || c.CassetteMode != string(llm.CassetteReplay) { // what is replayed costs nothing
+		if o.Ledger, err = m.ledger(); err != nil {
+			return nil, err
+		}
 	}
 	if c.Debug {
 		o.DebugDir = m.dir(debugDir)

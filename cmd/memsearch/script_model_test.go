@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -37,6 +39,7 @@ func startModel(ts *testscript.TestScript, not bool, args []string) {
 //	picks:2,1        a selection from the catalog
 //	text:WORDS       any text
 //	status:500       an error
+//	echo:401         an error that quotes key and prompt
 //	hang, reset, refusal, length
 func modelStep(s string) (llmtest.Step, error) {
 	kind, arg, _ := strings.Cut(s, ":")
@@ -64,6 +67,11 @@ func modelStep(s string) (llmtest.Step, error) {
 	case "status":
 		code, err := strconv.Atoi(arg)
 		return llmtest.Status(code, "x", http.StatusText(code)), err
+	case "echo":
+		code, err := strconv.Atoi(arg)
+		return func(w http.ResponseWriter, r *llmtest.Request) {
+			llmtest.Status(code, "x", "bad: "+r.Auth+" "+r.Prompt())(w, r)
+		}, err
 	case "hang":
 		return llmtest.Hang(), nil
 	case "reset":
@@ -82,6 +90,40 @@ func model(ts *testscript.TestScript) *llmtest.Server {
 		ts.Fatalf("no model server was started")
 	}
 	return srv
+}
+
+// connectedKey is where the environment of a script counts connections to the
+// listener of nomodel.
+type connectedKey struct{}
+
+func listenOnly(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) != 0 {
+		ts.Fatalf("usage: nomodel")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { l.Close() })
+	connected := ts.Value(connectedKey{}).(*atomic.Int64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connected.Add(1)
+			c.Close()
+		}
+	}()
+	ts.Setenv("URL", "http://"+l.Addr().String())
+}
+
+func wantConnected(ts *testscript.TestScript, not bool, args []string) {
+	if !not || len(args) != 0 {
+		ts.Fatalf("usage: ! connected")
+	}
+	if n := ts.Value(connectedKey{}).(*atomic.Int64).Load(); n > 0 {
+		ts.Fatalf("%d connections to the model server", n)
+	}
 }
 
 func wantAsked(ts *testscript.TestScript, not bool, args []string) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,6 +27,8 @@ import (
 //	model STEP...          start a model server at $URL/v1, which answers so; see modelStep
 //	asked N                the server got N requests in all
 //	charged PATH PATH      standard output is a JSON document with what it charged, in and out
+//	nomodel                set $URL to a listener that counts connections
+//	! connected            there was none
 func TestCommandScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -33,6 +36,7 @@ func TestCommandScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Values[modelKey{}] = new(*llmtest.Server)
+			e.Values[connectedKey{}] = new(atomic.Int64)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			if e.Getenv("GOCOVERDIR") == "" {
@@ -48,6 +52,9 @@ func TestCommandScripts(t *testing.T) {
 			"model":   startModel,
 			"asked":   wantAsked,
 			"charged": wantCharged,
+
+			"nomodel":   listenOnly,
+			"connected": wantConnected,
 		},
 	})
 }
