@@ -97,8 +97,8 @@ func TestGate(t *testing.T) {
 		{"fits", []note{{id: "a", text: "kite"}, {id: "b", text: "kite b"}}, nil, memsearch.Query{}, false, "all candidates fit the budget"},
 		{"identifier", []note{{id: "a", text: "kite"}, {id: "b", text: "kite b"}}, []string{"a"}, memsearch.Query{}, false, "identifier query"},
 		{"lead", []note{{id: "a", text: long, cos: .9}, {id: "b", text: long + "b"}}, nil, memsearch.Query{}, false, "clear lead"},
-		{"agree", []note{{id: "a", text: long, cos: .31}, {id: "b", text: long + "b", cos: .3}}, nil, memsearch.Query{}, false, "retrievers agree"},
-		{"close", []note{{id: "a", text: long + "a"}, {id: "b", text: long + "b"}}, nil, memsearch.Query{}, true, "close and disputed"},
+		{"agree", []note{{id: "a", text: long, cos: .31}, {id: "b", text: long + "b", cos: .3}}, nil, memsearch.Query{}, true, "no clear lead"},
+		{"close", []note{{id: "a", text: long + "a"}, {id: "b", text: long + "b"}}, nil, memsearch.Query{}, true, "no clear lead"},
 	} {
 		f := newFake(tt.notes...)
 		f.exact, f.known = tt.exact, false
