@@ -157,22 +157,26 @@ func (p *pieces) in(text string) bool {
 	return false
 }
 
-// What quoting puts into a text: escapes of JSON, and the marks that take the
-// place of brackets.
-var quoted = regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\[nrtbf]|&lt;|&#91;|&#58;`)
+// What quoting puts into a text: escapes of JSON, and in them the marks that take
+// the place of brackets.
+var (
+	quoted = regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\[nrtbf]`)
+	marks  = strings.NewReplacer("&lt;", "", "&#91;", "")
+)
 
 // letters returns the letters and digits of s, in lower case.
 func letters(s string) string {
 	s = quoted.ReplaceAllStringFunc(s, func(q string) string {
-		if n, err := strconv.ParseUint(strings.TrimPrefix(q, `\u`), 16, 16); err == nil && strings.HasPrefix(q, `\u`) {
-			return string(rune(n))
+		n, err := strconv.ParseUint(q[2:], 16, 16)
+		if err != nil {
+			return "" // a line break or the like
 		}
-		return " "
+		return string(rune(n))
 	})
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
 		}
 		return -1
-	}, s)
+	}, marks.Replace(s))
 }
