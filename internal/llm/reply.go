@@ -12,6 +12,10 @@ import (
 // maxObject is the longest reply, in bytes, that is searched for JSON.
 const maxObject = 1 << 20
 
+// maxRepair is how many bytes of a reply are repaired at most: the time it takes
+// grows with their square, and with how deep they are nested.
+const maxRepair = 32 << 10
+
 // maxCandidates is how many stretches of a reply are tried.
 const maxCandidates = 64
 
@@ -34,7 +38,9 @@ func Object(text string) (json.RawMessage, error) {
 			return compact(raw), nil
 		}
 	}
-	for i := len(found) - 1; i >= 0; i-- {
+	left := maxRepair
+	for i := len(found) - 1; i >= 0 && left >= len(found[i]); i-- {
+		left -= len(found[i])
 		if raw, ok := repair(found[i]); ok && !isSchema(raw) {
 			return compact(raw), nil
 		}
@@ -79,7 +85,7 @@ func values(text string) (found []string) {
 		if end < 0 {
 			// Not closed: this may be the start of a truncated value, or a
 			// bracket in prose before the value.
-			if len(found) == 0 || json.Valid([]byte(text[at:])) {
+			if len(found) == 0 {
 				found = append(found, text[at:])
 			}
 			at++
@@ -123,6 +129,24 @@ func closing(text string) int {
 	return -1
 }
 
+// deep reports whether text is nested deeper than brackets are followed, counting
+// those in strings.
+func deep(text string) bool {
+	open := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{', '[':
+			open++
+		case '}', ']':
+			open--
+		}
+		if open > maxDepth {
+			return true
+		}
+	}
+	return false
+}
+
 // repair makes JSON of what is almost that.
 func repair(text string) (raw json.RawMessage, ok bool) {
 	defer func() {
@@ -130,6 +154,9 @@ func repair(text string) (raw json.RawMessage, ok bool) {
 			raw, ok = nil, false
 		}
 	}()
+	if deep(text) {
+		return nil, false
+	}
 	fixed, err := jsonrepair.Repair(text)
 	raw = json.RawMessage(fixed)
 	if err != nil || !json.Valid(raw) || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte(text[:1])) {
