@@ -3,6 +3,9 @@ package eval
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/memsearch/memsearch"
@@ -18,6 +21,7 @@ type EngineOptions struct {
 	Now      time.Time      // for questions without a query_date
 	Index    *index.Options // other index settings; Embedder and Zone replace its own
 	Recall   *recall.Options
+	Oracle   *Oracle // answers for the arm [ArmOracle]; Recall has a reranker that asks it
 }
 
 // NewBuilder returns a Builder of memsearch's own engine, in memory.
@@ -36,6 +40,8 @@ type engine struct {
 	options recall.Options
 	now     time.Time
 	ids     map[string]string // path of a Markdown document -> its id
+	oracle  *Oracle
+	docs    map[string]Document
 }
 
 func newEngine(ctx context.Context, docs []Document, o *EngineOptions) (_ *engine, err error) {
@@ -44,10 +50,11 @@ func newEngine(ctx context.Context, docs []Document, o *EngineOptions) (_ *engin
 		io = *o.Index
 	}
 	io.Embedder, io.Zone = o.Embedder, o.Zone
-	e := &engine{now: o.Now, ids: map[string]string{}}
+	e := &engine{now: o.Now, ids: map[string]string{}, oracle: o.Oracle, docs: map[string]Document{}}
 	list := make([]index.Document, len(docs))
 	for i, d := range docs {
 		list[i] = index.Document{Path: d.Path, Raw: d.Raw, ID: d.ID, Title: d.Title, Text: d.Text, CreatedAt: d.CreatedAt}
+		e.docs[d.ID] = d
 		if d.Raw != nil {
 			e.ids[d.Path] = d.ID
 		}
@@ -72,11 +79,7 @@ func newEngine(ctx context.Context, docs []Document, o *EngineOptions) (_ *engin
 
 // Rank implements Ranker. A document stands where its best unit does.
 func (e *engine) Rank(ctx context.Context, q Question, arm string, depth int) ([]Ranked, error) {
-	a, err := recall.ParseArms(arm)
-	if err != nil {
-		return nil, err
-	}
-	units, _, err := e.recall.Rank(ctx, e.query(q, depth), a)
+	units, err := e.units(ctx, e.query(q, depth), arm)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +96,37 @@ func (e *engine) Rank(ctx context.Context, q Question, arm string, depth int) ([
 		}
 	}
 	return out, nil
+}
+
+func (e *engine) units(ctx context.Context, q memsearch.Query, arm string) ([]recall.Ranked, error) {
+	if arm == ArmOracle {
+		if e.oracle == nil {
+			return nil, fmt.Errorf("arm %s without an oracle: %w", arm, ErrOptions)
+		}
+		units, _, err := e.recall.RankWithModel(ctx, q, OracleDepth)
+		return units, err
+	}
+	a, err := recall.ParseArms(arm)
+	if err != nil {
+		return nil, err
+	}
+	units, _, err := e.recall.Rank(ctx, q, a)
+	return units, err
+}
+
+// Tell implements Teller.
+func (e *engine) Tell(grades map[string]int) {
+	if e.oracle == nil {
+		return
+	}
+	var docs []Document
+	for id, g := range grades {
+		if d, ok := e.docs[id]; ok && g > 0 {
+			docs = append(docs, d)
+		}
+	}
+	slices.SortFunc(docs, func(a, b Document) int { return strings.Compare(a.ID, b.ID) })
+	e.oracle.Ask(docs, grades)
 }
 
 func (e *engine) query(q Question, k int) memsearch.Query {

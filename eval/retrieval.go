@@ -14,9 +14,17 @@ const (
 	ArmVector   = "vector"
 	ArmTemporal = "temporal"
 	ArmHybrid   = "hybrid"
+
+	// ArmOracle is hybrid with its first [OracleDepth] documents reranked by the
+	// oracle of [EngineOptions], for which it has to be asked: the ceiling.
+	ArmOracle = "oracle"
 )
 
-// Arms lists every arm in the order of the tables.
+// OracleDepth is how many memories the arm [ArmOracle] reranks.
+const OracleDepth = 100
+
+// Arms lists the arms that are ranked unless others are asked for, in the order of
+// the tables.
 var Arms = []string{ArmBM25, ArmVector, ArmTemporal, ArmHybrid}
 
 // A Ranked is a document in one ranking.
@@ -30,6 +38,12 @@ type Ranked struct {
 type Ranker interface {
 	Rank(ctx context.Context, q Question, arm string, depth int) ([]Ranked, error)
 	Close() error
+}
+
+// A Teller is a [Ranker] that is told the grades of the documents that answer the
+// next question, for [ArmOracle].
+type Teller interface {
+	Tell(grades map[string]int)
 }
 
 // A Builder indexes documents for questions that share a conversation.
@@ -186,8 +200,8 @@ func options(opts *Options) Options {
 
 func (o Options) check() error {
 	for _, a := range o.Arms {
-		if !slices.Contains(Arms, a) {
-			return fmt.Errorf("arm %q is none of %s: %w", a, strings.Join(Arms, ", "), ErrOptions)
+		if !slices.Contains(Arms, a) && a != ArmOracle {
+			return fmt.Errorf("arm %q is none of %s, %s: %w", a, strings.Join(Arms, ", "), ArmOracle, ErrOptions)
 		}
 	}
 	if o.Cut < 1 || o.Depth < 1 || o.RunDepth < 1 {
@@ -213,6 +227,9 @@ func rankGroup(ctx context.Context, build Builder, g group, qrels Qrels, o Optio
 	defer func() { err = errors.Join(err, ranker.Close()) }()
 	for _, q := range g.questions {
 		row := QuestionRow{Question: q, Scores: map[string]Scores{}}
+		if t, ok := ranker.(Teller); ok {
+			t.Tell(qrels[q.ID])
+		}
 		for _, arm := range o.ranked() {
 			if err := ctx.Err(); err != nil {
 				return nil, context.Cause(ctx)

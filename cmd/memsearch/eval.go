@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +13,7 @@ import (
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/eval"
+	"github.com/memsearch/memsearch/recall"
 )
 
 // evalData are the flags that name evaluation data.
@@ -89,12 +92,23 @@ reports the means with 95 % bootstrap intervals, and hybrid minus each other arm
 as paired differences. Questions of the category "adversarial" are reported apart.
 The empty floor is off.
 
+The arm oracle, which has to be asked for, is hybrid with its first 100 documents
+reranked by a server in this process that answers from the judgements: the ceiling
+of any reranking.
+
 Exit codes: 0 ok, 1 error, 2 usage.`,
 		Args: args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, _ []string) (err error) {
 			docs, qs, qrels, eo, err := d.load(a)
 			if err != nil {
 				return err
+			}
+			if slices.Contains(o.Arms, eval.ArmOracle) {
+				done, err := a.addOracle(eo)
+				if err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, done()) }()
 			}
 			bar := a.progress("ranking")
 			o.Progress = bar.update
@@ -108,11 +122,29 @@ Exit codes: 0 ok, 1 error, 2 usage.`,
 	}
 	d.flags(c)
 	f := c.Flags()
-	f.StringSliceVar(&o.Arms, "arms", nil, "any of bm25, vector, temporal, hybrid (default all)")
+	f.StringSliceVar(&o.Arms, "arms", nil, "any of bm25, vector, temporal, hybrid (default these), oracle")
 	f.IntVar(&o.Cut, "cut", eval.DefaultCut, "cut of nDCG, MRR and hit")
 	f.IntVarP(&o.RunDepth, "k", "k", 0, "documents a question in the run files (default 100)")
 	f.StringVar(&o.RunDir, "run-dir", "", "write one TREC run file per arm there; the vector arm is always among them")
 	f.IntVar(&o.Resamples, "resamples", eval.DefaultResamples, "bootstrap draws")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the bootstrap")
 	return c
+}
+
+// oracleBudget is how many tokens a prompt of an oracle may take: all candidates go
+// into one.
+const oracleBudget = 1_000_000
+
+// addOracle lets an oracle rerank for the arm of that name.
+func (a *app) addOracle(o *eval.EngineOptions) (done func() error, err error) {
+	cfg, err := a.settings("")
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.oracleModels(cfg, oracleBudget)
+	if err != nil {
+		return nil, err
+	}
+	o.Oracle, o.Recall = m.oracle, &recall.Options{Reranker: m.listwise.Listwise}
+	return m.close, nil
 }

@@ -110,42 +110,67 @@ func (a *app) selectionModels(cfg *config.Config, oracle bool, o *eval.Selection
 		o.Listwise, o.CrossEncoder, o.Selector = j.Listwise, j.CrossEncoder, j.Selector
 		return j.Close, names, nil
 	}
-	tmp, err := os.MkdirTemp("", "memsearch-oracle-")
+	m, err := a.oracleModels(cfg, cfg.Rerank.Budget)
 	if err != nil {
 		return nil, nil, err
 	}
-	closers := []func() error{func() error { return os.RemoveAll(tmp) }}
-	done = func() error {
-		var errs []error
-		for i := len(closers) - 1; i >= 0; i-- {
-			errs = append(errs, closers[i]())
-		}
-		return errors.Join(errs...)
+	o.Oracle, o.Listwise, o.Selector, o.CrossEncoder = m.oracle, m.listwise.Listwise, m.listwise.Selector, m.cross.CrossEncoder
+	return m.close, []string{"oracle"}, nil
+}
+
+// An oracleSet is an oracle and the models that ask it.
+type oracleSet struct {
+	oracle          *eval.Oracle
+	listwise, cross *core.Judge
+	closers         []func() error
+}
+
+func (m *oracleSet) close() error {
+	var errs []error
+	for i := len(m.closers) - 1; i >= 0; i-- {
+		errs = append(errs, m.closers[i]())
 	}
-	if o.Oracle, err = eval.NewOracle(); err != nil {
-		return nil, nil, errors.Join(err, done())
+	return errors.Join(errs...)
+}
+
+// oracleModels starts an oracle, which is asked as cfg says but for the tokens of a
+// prompt.
+func (a *app) oracleModels(cfg *config.Config, budget int) (m *oracleSet, err error) {
+	tmp, err := os.MkdirTemp("", "memsearch-oracle-") // for its ledger
+	if err != nil {
+		return nil, err
 	}
-	closers = append(closers, o.Oracle.Close)
-	for _, kind := range []string{"listwise", "cross-encoder"} {
-		settings, err := config.Load(config.Options{Flags: map[string]string{
-			"profiles.main.model": "oracle", "profiles.main.base_url": o.Oracle.URL, "rerank.kind": kind,
-			"rerank.prompt_budget": fmt.Sprint(cfg.Rerank.Budget), "rerank.max_calls": fmt.Sprint(cfg.Rerank.MaxCalls), "rerank.prompt": cfg.Rerank.Prompt,
-			"llm.run_calls": "1000000", "llm.run_tokens": "1000000000", "llm.day_calls": "1000000", "llm.day_tokens": "1000000000"}})
+	m = &oracleSet{closers: []func() error{func() error { return os.RemoveAll(tmp) }}}
+	defer func() {
 		if err != nil {
-			return nil, nil, errors.Join(err, done())
+			err = errors.Join(err, m.close())
+		}
+	}()
+	if m.oracle, err = eval.NewOracle(); err != nil {
+		return nil, err
+	}
+	m.closers = append(m.closers, m.oracle.Close)
+	judge := func(kind string) (*core.Judge, error) {
+		const plenty = "1000000000"
+		settings, err := config.Load(config.Options{Flags: map[string]string{
+			"profiles.main.model": "oracle", "profiles.main.base_url": m.oracle.URL, "profiles.main.context_window": plenty,
+			"rerank.kind": kind, "rerank.prompt_budget": fmt.Sprint(budget), "rerank.max_calls": fmt.Sprint(cfg.Rerank.MaxCalls),
+			"rerank.prompt": cfg.Rerank.Prompt, "llm.call_tokens": plenty, "llm.run_calls": plenty, "llm.run_tokens": plenty,
+			"llm.day_calls": plenty, "llm.day_tokens": plenty}})
+		if err != nil {
+			return nil, err
 		}
 		j, err := core.NewJudge(settings, filepath.Join(tmp, kind), a.logger())
-		if err != nil {
-			return nil, nil, errors.Join(err, done())
+		if err == nil {
+			m.closers = append(m.closers, j.Close)
 		}
-		closers = append(closers, j.Close)
-		if kind == "listwise" {
-			o.Listwise, o.Selector = j.Listwise, j.Selector
-		} else {
-			o.CrossEncoder = j.CrossEncoder
-		}
+		return j, err
 	}
-	return done, []string{"oracle"}, nil
+	if m.listwise, err = judge("listwise"); err != nil {
+		return nil, err
+	}
+	m.cross, err = judge("cross-encoder")
+	return m, err
 }
 
 func dumpRows(name string, rep *eval.SelectionReport) (err error) {
