@@ -39,6 +39,7 @@ type models struct {
 	run      llm.Run // all profiles share it
 	redact   func(string) string
 	uncached bool // every question is asked
+	unkept   sync.Once
 
 	mu     sync.Mutex
 	opened []interface{ Close() error }
@@ -263,7 +264,7 @@ func (m *models) embedded(call openai.Call) {
 		err = l.Add(e)
 	}
 	if err != nil {
-		m.core.log.Warn("cost of an embedding not recorded", "err", err)
+		m.unkept.Do(func() { m.core.log.Warn("cost of embeddings not recorded", "err", err) })
 	}
 }
 

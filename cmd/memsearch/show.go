@@ -27,6 +27,7 @@ func (a *app) show(res *memsearch.Result, f *recallFlags) error {
 		}
 		printHit(a.out, i+1, h, f.explain)
 	}
+	printModel(a.out, res)
 	if f.explain {
 		printTrace(a.out, res)
 	}
@@ -101,24 +102,31 @@ func printTrace(w io.Writer, res *memsearch.Result) {
 	for _, k := range sortedKeys(t.Dropped) {
 		fmt.Fprintf(w, "left out  %s: %d\n", k, t.Dropped[k])
 	}
-	if c := res.Cost; c.Calls > 0 {
-		fmt.Fprintf(w, "cost   %s, %d tokens in, %d out, %.6g\n", english.Count(c.Calls, "call"), c.TokensIn, c.TokensOut, c.Money)
-	}
-	if m := t.Rerank; m != nil {
-		from := ""
-		if m.Cached {
-			from = ", from an earlier answer"
-		}
-		fmt.Fprintf(w, "rerank %s %s: %d shown, %d judged, %d picked%s\n", printable(m.Model), m.Prompt, m.Shown, m.Judged, m.Picked, from)
-		for _, n := range m.Notes {
-			fmt.Fprintf(w, "       %s\n", printable(n))
-		}
-	}
 	if t.Gate != nil {
 		fmt.Fprintf(w, "gate   ask a model: %v, %s (margin %.3f, agreement %.2f)\n", t.Gate.Ask, t.Gate.Reason, t.Gate.Margin, t.Gate.Agree)
 	}
 	for _, k := range sortedKeys(res.Timings) {
 		fmt.Fprintf(w, "time   %-8s %.2f ms\n", k, res.Timings[k])
+	}
+}
+
+// printModel says what a model made of the candidates and what it cost; nothing when
+// none was asked.
+func printModel(w io.Writer, res *memsearch.Result) {
+	if c := res.Cost; c.Calls > 0 {
+		fmt.Fprintf(w, "cost   %s, %d tokens in, %d out, %.6g\n", english.Count(c.Calls, "call"), c.TokensIn, c.TokensOut, c.Money)
+	}
+	if res.Trace == nil || res.Trace.Rerank == nil {
+		return
+	}
+	m, from := res.Trace.Rerank, ""
+	if m.Cached {
+		from = ", from an earlier answer"
+	}
+	fmt.Fprintf(w, "rerank selected by %s; %s %s: %d shown, %d judged, %d picked%s\n",
+		res.SelectedBy, printable(m.Model), m.Prompt, m.Shown, m.Judged, m.Picked, from)
+	for _, n := range m.Notes {
+		fmt.Fprintf(w, "       %s\n", printable(n))
 	}
 }
 
