@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,9 +86,7 @@ func TestReadOnlyLedger(t *testing.T) {
 	srv := llmtest.New(t, llmtest.Text(`{"ranking": [{"n": 2, "grade": 3}]}`))
 	ask := func(more map[string]string) *memsearch.Result {
 		flags := map[string]string{"profiles.main.model": "m", "profiles.main.base_url": srv.URL, "profiles.main.api_key_env": "", "rerank.mode": "always"}
-		for k, v := range more {
-			flags[k] = v
-		}
+		maps.Copy(flags, more)
 		m := open(t, &core.Options{Settings: settings(t, flags)}, core.Scope{Name: "user", Dir: dir, IndexDir: t.TempDir(), ReadOnly: true})
 		return recall(t, m, "puffin")
 	}

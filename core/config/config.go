@@ -176,7 +176,7 @@ func (c *Config) mapping(n *yaml.Node, prefix, name string) error {
 		k, v := n.Content[i], n.Content[i+1]
 		key, where := prefix+k.Value, fmt.Sprintf("%s:%d", name, k.Line)
 		switch {
-		case v.Kind == yaml.MappingNode && isGroup(key):
+		case v.Kind == yaml.MappingNode && (isGroup(key) || !isSetting(key) && len(v.Content) > 0): // of a name misspelt, the keys below have a hint
 			errs = append(errs, c.mapping(v, key+".", name))
 		case v.Kind != yaml.ScalarNode:
 			errs = append(errs, fmt.Errorf("setting %s in %s: want a single value", key, where))
@@ -198,6 +198,10 @@ func (c *Config) apply(key, value, where string) error {
 	}
 	c.entries[i].Value, c.entries[i].Source = settings[i].show(value), where
 	return nil
+}
+
+func isSetting(key string) bool {
+	return slices.ContainsFunc(settings, func(s setting) bool { return s.key == key })
 }
 
 func isGroup(key string) bool {
