@@ -12,7 +12,9 @@ func TestProfiles(t *testing.T) {
 	o := config.Options{
 		VaultDir: write(t, "profiles:\n  main:\n    model: big\n    base_url: http://one/v1\n    api_key_env: ONE\n    price_in: 2\n    retries: 0\n"+
 			"  rerank: {model: small, timeout: 2s}\n  judge:\n    base_url: http://two/v1\n"),
-		Getenv: func(k string) string { return map[string]string{"MEMSEARCH_PROFILES_RERANK_MAX_OUTPUT_TOKENS": "77"}[k] },
+		Getenv: func(k string) string {
+			return map[string]string{"MEMSEARCH_PROFILES_RERANK_MAX_OUTPUT_TOKENS": "77"}[k]
+		},
 	}
 	c, err := config.Load(o)
 	if err != nil {
