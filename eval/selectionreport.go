@@ -35,27 +35,32 @@ var selectionMetrics = []struct {
 
 func (o *SelectionOptions) arm(name string, rows, base []SelectionRow) SelectionArm {
 	a := SelectionArm{Arm: name, Intervals: map[string]Interval{}}
-	n := float64(len(rows))
+	mean := func(value func(*SelectionRow) float64) float64 {
+		sum := 0.0
+		for i := range rows {
+			sum += value(&rows[i])
+		}
+		return sum / float64(len(rows))
+	}
+	a.R5 = mean(func(r *SelectionRow) float64 { return r.R5 })
+	a.NDCG = mean(func(r *SelectionRow) float64 { return r.NDCG })
+	a.Calls = mean(func(r *SelectionRow) float64 { return float64(r.Cost.Calls) })
+	a.TokensIn = mean(func(r *SelectionRow) float64 { return float64(r.Cost.TokensIn) })
+	a.TokensOut = mean(func(r *SelectionRow) float64 { return float64(r.Cost.TokensOut) })
+	a.Money = mean(func(r *SelectionRow) float64 { return r.Cost.Money })
+	a.Asked = mean(func(r *SelectionRow) float64 { return share(r.Asked) })
+	a.Same = mean(func(r *SelectionRow) float64 { return share(r.Same) })
+	a.Nothing = mean(func(r *SelectionRow) float64 { return share(r.Injected == 0) })
 	var precision, latency []float64
 	for i := range rows {
 		r := &rows[i]
-		a.R5 += r.R5 / n
-		a.NDCG += r.NDCG / n
-		a.Calls += float64(r.Cost.Calls) / n
-		a.TokensIn += float64(r.Cost.TokensIn) / n
-		a.TokensOut += float64(r.Cost.TokensOut) / n
-		a.Money += r.Cost.Money / n
-		a.Asked += share(r.Asked) / n
-		a.Same += share(r.Same) / n
 		latency = append(latency, r.Latency)
 		if r.Failed {
 			a.Failed++
 		}
-		if r.Injected == 0 {
-			a.Nothing += 1 / n
-			continue
+		if r.Injected > 0 {
+			precision = append(precision, float64(r.Relevant)/float64(r.Injected))
 		}
-		precision = append(precision, float64(r.Relevant)/float64(r.Injected))
 	}
 	interval := Bootstrap(precision, o.Resamples, o.Seed)
 	a.Precision, a.Intervals["precision"] = interval.Mean, interval
