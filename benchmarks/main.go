@@ -52,7 +52,7 @@ func parse(args []string) (*settings, error) {
 	f.StringVar(&s.data, "data", "", "evaluation data (default $MEMSEARCH_DATA, then ../shared/data)")
 	f.StringVar(&text, "text", "", "folders to take sentences from, parted by commas (default: notes and conversations of -data, else this repository)")
 	f.StringVar(&sizes, "sizes", "1000,10000,100000", "notes per vault")
-	f.StringVar(&only, "only", "", "parts to run: speed, vectors, quality (default all)")
+	f.StringVar(&only, "only", "", "parts to run: speed, vectors, quality, selection (default all)")
 	f.StringVar(&s.work, "work", "", "folder for vaults (default: temporary, deleted afterwards)")
 	f.IntVar(&s.runs, "runs", 40, "cold recalls per size")
 	f.IntVar(&s.questions, "questions", 500, "warm recalls per size")
@@ -123,7 +123,7 @@ func run(ctx context.Context, args []string) (err error) {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, *settings, *report) error
-	}{{"speed", speed}, {"vectors", vectors}, {"quality", quality}} {
+	}{{"speed", speed}, {"vectors", vectors}, {"quality", quality}, {"selection", selection}} {
 		if !s.wants(part.name) {
 			continue
 		}
