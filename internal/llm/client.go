@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -229,13 +230,14 @@ func (c *Client) try(ctx context.Context, p paid) (Entry, error) {
 }
 
 // charge writes into e what the call cost: what the server says, nothing for a
-// refused call, and all that was reserved where the answer was lost.
+// call that was refused or did not reach a server, and all that was reserved where
+// the answer was lost.
 func (c *Client) charge(e *Entry, u usage, err error) {
 	_, refused := errors.AsType[*StatusError](err)
 	switch {
 	case u.known:
 		e.TokensIn, e.TokensOut, e.Counted = u.in, u.out, false
-	case refused:
+	case refused || undialled(err):
 		e.TokensIn, e.TokensOut, e.Counted = 0, 0, false
 	case u.in+u.out > 0: // counted from what arrived
 		e.TokensIn, e.TokensOut = u.in, u.out
@@ -245,6 +247,12 @@ func (c *Client) charge(e *Entry, u usage, err error) {
 	if err != nil {
 		e.State, e.Reason = StateError, kind(err)
 	}
+}
+
+// undialled reports whether no connection came about.
+func undialled(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 // kind returns one word for an error, for the ledger.

@@ -146,3 +146,17 @@ func TestFailures(t *testing.T) {
 		})
 	}
 }
+
+// TestUnreachable: what no server got costs a call and no token.
+func TestUnreachable(t *testing.T) {
+	srv := llmtest.Start(llmtest.Text("fine"))
+	srv.Close()
+	c := client(t, srv, nil)
+	reply, err := c.Ask(t.Context(), hello())
+	if err == nil {
+		t.Fatal("a reply of nobody")
+	}
+	if d := cmp.Diff(memsearch.Cost{Calls: 3}, reply.Cost); d != "" {
+		t.Errorf("cost (-want +got):\n%s", d)
+	}
+}
