@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -41,7 +40,9 @@ const cassetteVersion = 1
 // A Cassette is a file of completions by what was asked, one JSON object a line, so
 // that a run with a model can be repeated without it. It holds prompts, and so the
 // text of memories. It is safe for concurrent use; several processes may record
-// into one. When a request was recorded twice, the later reply counts.
+// into one. When a request was recorded twice, the later reply counts, so record
+// mode replaces what was there. A line that was cut short, as a crash leaves it, is
+// passed over; any other that is no record is an error.
 type Cassette struct {
 	path string
 	mode CassetteMode
@@ -49,20 +50,20 @@ type Cassette struct {
 
 	mu      sync.Mutex
 	replies map[string]json.RawMessage
-	damaged int
+	torn    int
 }
 
 // A MissingError says that a cassette lacks the answer to a request.
 type MissingError struct {
 	File, Prompt, Model, Key string
-	Damaged                  int // lines of the file that could not be read
+	Torn                     int // lines of the file that were cut short
 }
 
 // Error implements error.
 func (e *MissingError) Error() string {
 	s := fmt.Sprintf("cassette %s has no reply of %s to this request (prompt %s, key %.12s…)", e.File, e.Model, e.Prompt, e.Key)
-	if e.Damaged > 0 {
-		s += fmt.Sprintf("; damaged lines passed over: %d", e.Damaged)
+	if e.Torn > 0 {
+		s += fmt.Sprintf("; torn lines passed over: %d", e.Torn)
 	}
 	return s + "; --cassette-mode record or auto asks the model and keeps its reply"
 }
@@ -80,12 +81,17 @@ func OpenCassette(path string, mode CassetteMode) (*Cassette, error) {
 	if err != nil && (mode == CassetteReplay || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, fmt.Errorf("open cassette: %w", err)
 	}
-	err = eachRecord(raw, func(_ []byte, r *record) error {
-		c.replies[r.Key] = r.Reply
-		return nil
-	}, func() { c.damaged++ })
-	if err != nil {
-		return nil, fmt.Errorf("open cassette %s: %w", path, err)
+	n := 0
+	for line := range bytes.Lines(withoutMark(raw)) {
+		n++
+		switch r, err := readRecord(line); {
+		case errors.Is(err, errTorn):
+			c.torn++
+		case err != nil:
+			return nil, fmt.Errorf("open cassette %s: line %d %w", path, n, err)
+		case r != nil:
+			c.replies[r.Key] = r.Reply
+		}
 	}
 	if mode != CassetteReplay {
 		f, err := c.writable()
@@ -114,36 +120,36 @@ type record struct {
 	Reply   json.RawMessage `json:"reply"`
 }
 
-// errNewer is returned for a line of a newer format.
-var errNewer = errors.New("it was written by a newer version of memsearch")
+// What can be wrong with a line.
+var (
+	errNewer   = errors.New("was written by a newer version of memsearch")
+	errTorn    = errors.New("is cut short")
+	errDamaged = errors.New("is damaged")
+)
 
-// eachRecord calls fn with each line and what it holds, and damaged for a line that
-// is torn.
-func eachRecord(raw []byte, fn func(line []byte, r *record) error, damaged func()) error {
-	lines := bufio.NewReader(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\ufeff"))))
-	for {
-		line, err := lines.ReadBytes('\n')
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			var r record
-			switch jerr := json.Unmarshal(text, &r); {
-			case jerr == nil && r.V > cassetteVersion:
-				return errNewer
-			case jerr != nil || r.Key == "" || len(r.Reply) == 0:
-				damaged()
-			default:
-				if err := fn(text, &r); err != nil {
-					return err
-				}
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+// readRecord returns what a line holds, nil if it is blank.
+func readRecord(line []byte) (*record, error) {
+	if line = bytes.TrimSpace(line); len(line) == 0 {
+		return nil, nil
 	}
+	var r record
+	if err := json.Unmarshal(line, &r); err != nil {
+		if err := json.NewDecoder(bytes.NewReader(line)).Decode(&r); errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, errTorn
+		}
+		return nil, errDamaged
+	}
+	switch {
+	case r.V > cassetteVersion && r.Key != "":
+		return nil, errNewer
+	case r.V != cassetteVersion || r.Key == "" || len(r.Reply) == 0:
+		return nil, errDamaged
+	}
+	return &r, nil
 }
+
+// withoutMark drops the byte order mark that some editors put before a text.
+func withoutMark(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte("\ufeff")) }
 
 // A question is what the key of a reply is made of: all that the reply depends on,
 // and neither address nor key of a server.
@@ -175,10 +181,10 @@ func (c *Cassette) do(ctx context.Context, q question, reply any, ask func(conte
 			return true, nil
 		}
 		if c.mode == CassetteReplay {
-			return false, &MissingError{File: c.path, Prompt: q.prompt, Model: q.model, Key: key, Damaged: c.damaged}
+			return false, &MissingError{File: c.path, Prompt: q.prompt, Model: q.model, Key: key, Torn: c.torn}
 		}
 	}
-	if found := c.scan(string(request)); len(found) > 0 {
+	if found := c.secretIn(request); len(found) > 0 {
 		return false, fmt.Errorf("record request: it holds what looks like a secret (%s); nothing was asked", found[0].Rule)
 	}
 	if err := ask(ctx); err != nil {
@@ -187,13 +193,27 @@ func (c *Cassette) do(ctx context.Context, q question, reply any, ask func(conte
 	return false, c.keep(record{V: cassetteVersion, Key: key, Kind: q.kind, Prompt: q.prompt, Request: request}, reply)
 }
 
+// unquoted undoes the quoting of JSON that a text has when it stands in JSON in a
+// prompt.
+var unquoted = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`)
+
+// secretIn looks for secrets in the texts of a JSON value. In the value itself,
+// quoting hides where a word begins.
+func (c *Cassette) secretIn(raw json.RawMessage) []secrets.Finding {
+	text := textOf(raw)
+	if found := c.scan(text); len(found) > 0 {
+		return found
+	}
+	return c.scan(unquoted.Replace(text))
+}
+
 // keep appends a reply.
 func (c *Cassette) keep(r record, reply any) error {
 	raw, err := json.Marshal(reply)
 	if err != nil {
 		return fmt.Errorf("encode reply: %w", err)
 	}
-	if found := c.scan(string(raw)); len(found) > 0 {
+	if found := c.secretIn(raw); len(found) > 0 {
 		return fmt.Errorf("record reply: it holds what looks like a secret (%s)", found[0].Rule)
 	}
 	r.Reply = raw
@@ -218,27 +238,36 @@ func (c *Cassette) keep(r record, reply any) error {
 }
 
 // PurgeCassette takes the records whose request or reply holds a text out of the
-// cassette at path, and those that cannot be read, and returns how many there
-// were. A file that is no cassette is left alone.
+// cassette at path, and the lines that cannot be read, and returns how many there
+// were. A file without a record is no cassette and left alone. What another process
+// records meanwhile may be lost.
 func PurgeCassette(path string, holds func(text string) bool) (removed int, err error) {
+	path, err = filepath.EvalSymlinks(path)
+	if err != nil {
+		return 0, fmt.Errorf("purge cassette: %w", err)
+	}
 	raw, err := atomicfile.ReadRegular(path)
 	if err != nil {
 		return 0, fmt.Errorf("purge cassette: %w", err)
 	}
 	var kept bytes.Buffer
 	some := false
-	err = eachRecord(raw, func(line []byte, r *record) error {
-		some = true
-		if holdsText(r.Request, holds) || holdsText(r.Reply, holds) {
+	for line := range bytes.Lines(withoutMark(raw)) {
+		r, err := readRecord(line)
+		switch {
+		case errors.Is(err, errNewer):
+			return 0, fmt.Errorf("purge cassette %s: a line %w", path, err)
+		case err != nil:
 			removed++
-			return nil
+		case r == nil:
+		case holdsText(r.Request, holds) || holdsText(r.Reply, holds):
+			some = true
+			removed++
+		default:
+			some = true
+			kept.Write(bytes.TrimSpace(line))
+			kept.WriteByte('\n')
 		}
-		kept.Write(line)
-		kept.WriteByte('\n')
-		return nil
-	}, func() { removed++ })
-	if err != nil {
-		return 0, fmt.Errorf("purge cassette %s: %w", path, err)
 	}
 	if !some || removed == 0 {
 		return 0, nil
@@ -254,29 +283,21 @@ func PurgeCassette(path string, holds func(text string) bool) (removed int, err 
 	return removed, nil
 }
 
-// holdsText calls holds with the strings of a JSON value together.
 func holdsText(raw json.RawMessage, holds func(string) bool) bool {
+	return holds(textOf(raw)) || holds(string(raw))
+}
+
+// textOf returns the strings of a JSON value, in its order, one after the other.
+func textOf(raw json.RawMessage) string {
 	var b strings.Builder
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			b.WriteString(v)
+	for d := json.NewDecoder(bytes.NewReader(raw)); ; {
+		t, err := d.Token()
+		if err != nil { // the end: raw is valid
+			return b.String()
+		}
+		if s, ok := t.(string); ok {
+			b.WriteString(s)
 			b.WriteByte('\n')
-		case []any:
-			for _, x := range v {
-				walk(x)
-			}
-		case map[string]any:
-			for _, x := range v {
-				walk(x)
-			}
 		}
 	}
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return holds(string(raw))
-	}
-	walk(v)
-	return holds(b.String()) || holds(string(raw))
 }
