@@ -183,7 +183,9 @@ func (f *fake) List(ctx context.Context, q validity.ListFilter) ([]validity.Row,
 	var out []validity.Row
 	for i := range f.notes {
 		r := f.notes[i].row
-		if (!q.Pinned || r.Pinned) && (len(q.Kinds) == 0 || slices.Contains(q.Kinds, r.Kind)) && r.CurrentAt(q.CurrentAt) {
+		first := i == 0 || f.notes[i-1].row.MemoryID != r.MemoryID
+		if (!q.Pinned || r.Pinned) && (len(q.Kinds) == 0 || slices.Contains(q.Kinds, r.Kind)) && (q.CurrentAt.IsZero() || r.CurrentAt(q.CurrentAt)) &&
+			(q.Under == "" || r.Path == q.Under) && (len(q.Categories) == 0 || slices.Contains(q.Categories, r.Category)) && (q.Units || first) {
 			out = append(out, r)
 		}
 	}
