@@ -19,13 +19,13 @@ import (
 // cuts it, and a server that quotes the key.
 func TestDebugFiles(t *testing.T) {
 	const key = "sk-very-secret-0123456789"
-	const secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	const secret = "AKIA" + "QYLPMN5HFIQR7XYA"
 	t.Setenv("MODEL_KEY", key)
 	scan := secrets.New()
 	redact := func(s string) string { return secrets.Redact(s, scan.Scan(s)) }
 	text := "the token is\n" + secret + " of the heron"
-	cut := `data: {"choices":[{"delta":{"content":"the token is\n` + secret[:20] + `"}}]}` + "\n\n" +
-		`data: {"choices":[{"delta":{"content":"` + secret[20:] + ` of the heron"}}]}` + "\n\ndata: [DONE]\n\n"
+	cut := `data: {"choices":[{"delta":{"content":"the token is\n` + secret[:12] + `"}}]}` + "\n\n" +
+		`data: {"choices":[{"delta":{"content":"` + secret[12:] + ` of the heron"}}]}` + "\n\ndata: [DONE]\n\n"
 	for name, step := range map[string]llmtest.Step{
 		"whole": llmtest.Text(text), "streamed": llmtest.Streamed(text), "cut": llmtest.Raw(200, cut),
 		"cut short": llmtest.Raw(200, strings.TrimSuffix(cut, "data: [DONE]\n\n")), "html": llmtest.Raw(200, "<p> "+text+" "+key),
@@ -56,7 +56,7 @@ func TestDebugFiles(t *testing.T) {
 		if err := json.Unmarshal(raw, &got); err != nil || got.V != 1 || got.Prompt != "test@1" {
 			t.Fatalf("%s: %s: %v", name, raw, err)
 		}
-		for _, bad := range []string{secret, secret[:20], secret[20:], key} {
+		for _, bad := range []string{secret, secret[:12], secret[12:], key} {
 			if bytes.Contains(raw, []byte(bad)) {
 				t.Errorf("%s: %q in\n%s", name, bad, raw)
 			}

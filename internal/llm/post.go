@@ -45,19 +45,15 @@ func (c *Client) post(ctx context.Context, e Entry, path string, body any, texts
 	if err == nil {
 		err = parse(got)
 	}
-	c.debug(e, sent, got, err)
-	if err == nil {
-		return nil
-	}
 	if status := httpapi.Status(err, append(texts, c.key())...); status != nil {
 		if res != nil {
 			status.Wait = httpapi.RetryAfter(res.Header, c.opts.Now())
 		}
-		return status
+		err = status
+	} else if why := httpapi.Malformed(err); why != "" {
+		err = fmt.Errorf("%w: %s", ErrReply, why)
 	}
-	if why := httpapi.Malformed(err); why != "" {
-		return fmt.Errorf("%w: %s", ErrReply, why)
-	}
+	c.debug(e, sent, got, err) // as it is returned: before that, it may quote the body
 	return err
 }
 
@@ -90,7 +86,7 @@ func parseEvents(raw []byte) (*goopenai.ChatCompletionResponse, error) {
 	some, done := false, false
 	lines := bufio.NewScanner(bytes.NewReader(raw))
 	lines.Buffer(nil, DefaultMaxReply+1)
-	for lines.Scan() && !done {
+	for lines.Scan() {
 		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
 		if data = bytes.TrimSpace(data); !ok || len(data) == 0 {
 			continue

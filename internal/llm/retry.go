@@ -70,8 +70,7 @@ func temporary(err error) bool {
 		return status.Temporary()
 	}
 	_, mine := errors.AsType[stopped](err)
-	dial, ok := errors.AsType[*net.OpError](err)
-	return outage(err) && !mine && !timedOut(err) && !(ok && dial.Op == "dial")
+	return outage(err) && !mine && !timedOut(err) && !undialled(err)
 }
 
 // outage reports whether err says that the server does not work, as opposed to
