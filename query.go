@@ -93,6 +93,14 @@ type Cost struct {
 	Money     float64 `json:"money"` // in the currency of the configured prices
 }
 
+// Add adds what other calls took.
+func (c *Cost) Add(o Cost) {
+	c.Calls += o.Calls
+	c.TokensIn += o.TokensIn
+	c.TokensOut += o.TokensOut
+	c.Money += o.Money
+}
+
 // A Hit is one unit that answers, with its evidence.
 type Hit struct {
 	ID         string     `json:"id"`

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,10 +87,7 @@ func (e *engine) Rank(ctx context.Context, q Question, arm string, depth int) ([
 	var out []Ranked
 	seen := map[string]bool{}
 	for _, u := range units {
-		id, ok := e.ids[u.Path]
-		if !ok {
-			id = u.MemoryID
-		}
+		id := e.document(u.Path, u.MemoryID)
 		if !seen[id] && len(out) < depth {
 			seen[id] = true
 			out = append(out, Ranked{ID: id, Score: u.Score})
@@ -97,6 +95,10 @@ func (e *engine) Rank(ctx context.Context, q Question, arm string, depth int) ([
 	}
 	return out, nil
 }
+
+// document returns the id of the document that a unit is of. A Markdown file is
+// known by its path: the id of its memory is its own.
+func (e *engine) document(path, memory string) string { return cmp.Or(e.ids[path], memory) }
 
 func (e *engine) units(ctx context.Context, q memsearch.Query, arm string) ([]recall.Ranked, error) {
 	if arm == ArmOracle {

@@ -63,16 +63,15 @@ const selectionK = 10
 
 // A SelectionReport is the outcome of [Selection].
 type SelectionReport struct {
-	Judged  int                  `json:"judged"`    // questions there are to sample from
-	Corpus  int                  `json:"documents"` // likewise
-	Oracle  bool                 `json:"oracle"`    // the model answered from the judgements: figures are ceilings
-	Models  []string             `json:"models,omitempty"`
-	Repeat  int                  `json:"repeat"`
-	Sizes   []SelectionSize      `json:"sizes"`
-	Stopped string               `json:"stopped,omitempty"` // why not everything was asked
-	Rows    []SelectionRow       `json:"-"`                 // one for each size, question and arm
-	Spent   memsearch.Cost       `json:"spent"`             // with repetitions
-	Latency map[string][]float64 `json:"-"`
+	Judged  int             `json:"judged"`    // questions there are to sample from
+	Corpus  int             `json:"documents"` // likewise
+	Oracle  bool            `json:"oracle"`    // the model answered from the judgements: figures are ceilings
+	Models  []string        `json:"models,omitempty"`
+	Repeat  int             `json:"repeat"`
+	Sizes   []SelectionSize `json:"sizes"`
+	Stopped string          `json:"stopped,omitempty"` // why not everything was asked
+	Rows    []SelectionRow  `json:"-"`                 // one for each size, question and arm
+	Spent   memsearch.Cost  `json:"spent"`             // with repetitions
 }
 
 // A SelectionSize is what the arms reached among so many memories.
@@ -397,10 +396,7 @@ func (c *chooser) row(ctx context.Context, e *engine, q Question, grades map[str
 		if err != nil {
 			return row, fmt.Errorf("question %s with %s: %w", q.ID, c.arm, err)
 		}
-		total.Calls += res.Cost.Calls
-		total.TokensIn += res.Cost.TokensIn
-		total.TokensOut += res.Cost.TokensOut
-		total.Money += res.Cost.Money
+		total.Add(res.Cost)
 		if err := fatal(c.err); err != nil {
 			return row, err
 		}
@@ -438,10 +434,7 @@ func (e *engine) measure(row *SelectionRow, res *memsearch.Result, grades map[st
 	var ranking []string
 	of := map[string]string{} // unit -> document
 	for _, h := range res.Hits {
-		id, ok := e.ids[h.Path]
-		if !ok {
-			id = h.MemoryID
-		}
+		id := e.document(h.Path, h.MemoryID)
 		of[h.ID] = id
 		if !slices.Contains(ranking, id) {
 			ranking = append(ranking, id)

@@ -58,7 +58,7 @@ type recalling struct {
 
 func (e *Engine) newRecalling(a *ask, text string) *recalling {
 	res := memsearch.NewResult(text, memsearch.StateOK)
-	res.Budget, res.SelectedBy, res.Zone = a.Budget, "fusion", a.Now.Location().String()
+	res.Budget, res.SelectedBy, res.Zone = a.Budget, SelectedByFusion, a.Now.Location().String()
 	res.Trace = &memsearch.Trace{Dates: a.dateWords(), Dropped: map[string]int{}}
 	return &recalling{engine: e, ask: a, res: res}
 }

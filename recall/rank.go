@@ -36,6 +36,15 @@ func (e *Engine) Rank(ctx context.Context, q memsearch.Query, arms Arms) ([]Rank
 		return nil, nil, err
 	}
 	trace := &memsearch.Trace{Dates: a.dateWords(), Dropped: map[string]int{}}
+	hits, err := e.fused(ctx, a, arms, trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	return e.ranked(hits), trace, nil
+}
+
+// fused returns the units of up to a.K memories in the fused order, without texts.
+func (e *Engine) fused(ctx context.Context, a *ask, arms Arms, trace *memsearch.Trace) ([]hit, error) {
 	var lists []*collector
 	for i, sc := range e.scopes {
 		s := e.searchScope(ctx, sc, a, arms)
@@ -47,11 +56,11 @@ func (e *Engine) Rank(ctx context.Context, q memsearch.Query, arms Arms) ([]Rank
 		c.describe(trace)
 		s.close()
 		if err != nil {
-			return nil, nil, fmt.Errorf("rank scope %s: %w", sc.Name, err)
+			return nil, fmt.Errorf("rank scope %s: %w", sc.Name, err)
 		}
 		lists = append(lists, c)
 	}
-	return e.ranked(fuseScopes(lists, a.K)), trace, nil
+	return fuseScopes(lists, a.K), nil
 }
 
 func (e *Engine) ranked(hits []hit) []Ranked {
@@ -63,10 +72,10 @@ func (e *Engine) ranked(hits []hit) []Ranked {
 	return out
 }
 
-// RankWithModel is [Engine.Rank] with the arms of the options, whose first units, of up to n
-// memories, the Reranker of the options then orders whatever the gate says: what
-// it picks comes first, all others follow in the fused order. The answer tells
-// what that took.
+// RankWithModel is [Engine.Rank] with the arms of the options, whose first units,
+// of up to n memories, the Reranker of the options then orders whatever the gate
+// says: what it picks comes first, all others follow in the fused order. The answer
+// tells what that took.
 func (e *Engine) RankWithModel(ctx context.Context, q memsearch.Query, n int) ([]Ranked, *rerank.Answer, error) {
 	if e.opts.Reranker == nil {
 		return nil, nil, fmt.Errorf("rank with a model: %w", errNoReranker)
@@ -76,23 +85,15 @@ func (e *Engine) RankWithModel(ctx context.Context, q memsearch.Query, n int) ([
 		return nil, nil, err
 	}
 	r := e.newRecalling(a, q.Text)
-	lists := make([]*collector, len(e.scopes))
-	for i, sc := range e.scopes {
-		s := e.searchScope(ctx, sc, a, e.opts.Arms)
-		defer s.close()
-		lists[i] = &collector{collection: newCollection(a.K), search: s, judge: newJudge(s, e.opts.Vocabulary), scope: i, plain: true}
-		if err := errors.Join(append(s.errs[:], lists[i].collect(ctx))...); err != nil {
-			return nil, nil, fmt.Errorf("rank scope %s: %w", sc.Name, err)
-		}
+	hits, err := e.fused(ctx, a, e.opts.Arms, r.res.Trace)
+	if err != nil {
+		return nil, nil, err
 	}
-	hits := fuseScopes(lists, a.K)
-	first := len(hits)
 	memories := map[memoryKey]bool{}
 	t := r.task()
 	for i := range hits {
 		h := &hits[i]
 		if memories[memoryKey{h.scope, h.row.MemoryID}] = true; len(memories) > n {
-			first = i
 			break
 		}
 		if h.text, err = e.scopes[h.scope].Snapshot.Text(ctx, h.row); err != nil {
@@ -100,12 +101,13 @@ func (e *Engine) RankWithModel(ctx context.Context, q memsearch.Query, n int) ([
 		}
 		t.Candidates = append(t.Candidates, h.candidate())
 	}
-	if first == 0 {
+	if len(t.Candidates) == 0 {
 		return nil, &rerank.Answer{}, nil
 	}
-	answer, err := e.opts.Reranker.Rerank(ctx, t)
-	if err = r.take(answer, err, first); err != nil {
-		return nil, answer, fmt.Errorf("rerank: %w", err)
+	said, err := e.opts.Reranker.Rerank(ctx, t)
+	answer, err := r.take(said, err, len(t.Candidates))
+	if err != nil {
+		return nil, said, fmt.Errorf("rerank: %w", err)
 	}
 	out := make([]hit, 0, len(hits))
 	picked := make([]bool, len(hits))

@@ -63,7 +63,7 @@ func (r *recalling) reranked(ctx context.Context, hits []hit) ([]hit, error) {
 		t.Candidates = append(t.Candidates, candidates[i].candidate())
 	}
 	a, err := r.judged(ctx, func(ctx context.Context) (*rerank.Answer, error) { return r.engine.opts.Reranker.Rerank(ctx, t) })
-	if err = r.take(a, err, len(candidates)); err != nil {
+	if a, err = r.take(a, err, len(candidates)); err != nil {
 		return nil, err
 	}
 	r.lists = lists
@@ -138,20 +138,19 @@ func (r *recalling) judged(ctx context.Context, ask func(context.Context) (*rera
 	}
 }
 
-// take writes what an answer cost and says, and checks that it says something.
-func (r *recalling) take(a *rerank.Answer, err error, shown int) error {
-	if a == nil {
-		return cmp.Or(err, errVerdict)
+// take writes what an answer cost and says, checks that it says something, and
+// returns it without what makes no sense. The reranker may have given the same
+// answer to others.
+func (r *recalling) take(said *rerank.Answer, err error, shown int) (*rerank.Answer, error) {
+	if said == nil {
+		return nil, cmp.Or(err, errVerdict)
 	}
-	c := &r.res.Cost
-	c.Calls += a.Cost.Calls
-	c.TokensIn += a.Cost.TokensIn
-	c.TokensOut += a.Cost.TokensOut
-	c.Money += a.Cost.Money
+	r.res.Cost.Add(said.Cost)
+	a := *said
 	a.Judged = min(max(a.Judged, 0), shown)
 	r.res.Trace.Rerank = &memsearch.RerankTrace{Model: a.Model, Prompt: a.Prompt, Shown: shown, Judged: a.Judged, Cached: a.Cached, Notes: a.Notes}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	seen := make([]bool, shown)
 	valid := make([]rerank.Pick, 0, len(a.Picks))
@@ -162,7 +161,7 @@ func (r *recalling) take(a *rerank.Answer, err error, shown int) error {
 		}
 	}
 	if len(valid) == 0 && (len(a.Picks) > 0 || a.Judged == 0) {
-		return errVerdict
+		return nil, errVerdict
 	}
 	a.Picks = valid
 	r.res.Trace.Rerank.Picked = len(valid)
@@ -170,7 +169,7 @@ func (r *recalling) take(a *rerank.Answer, err error, shown int) error {
 	if a.Prompt == "" {
 		r.res.SelectedBy = SelectedByCrossEncoder
 	}
-	return nil
+	return &a, nil
 }
 
 // pick returns the candidates that the model kept, in its order, then those that

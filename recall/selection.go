@@ -31,7 +31,6 @@ func (r *recalling) selected(ctx context.Context) (hits []hit, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.res.Trace.Candidates = len(entries)
 	if len(entries) == 0 {
 		r.empty = ReasonNothing
 		return nil, nil
@@ -49,11 +48,12 @@ func (r *recalling) selected(ctx context.Context) (hits []hit, err error) {
 		a, err = r.judged(ctx, func(ctx context.Context) (*rerank.Answer, error) {
 			return r.engine.opts.Selector.Select(ctx, r.task(), lines)
 		})
-		err = r.take(a, err, len(lines))
+		a, err = r.take(a, err, len(lines))
 	})
 	if err != nil {
 		return nil, err
 	}
+	r.res.Trace.Candidates = len(entries)
 	return r.loaded(ctx, entries, a)
 }
 

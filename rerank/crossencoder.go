@@ -74,7 +74,7 @@ func (c *CrossEncoder) Rerank(ctx context.Context, t Task) (*Answer, error) {
 	picks, err := s.verdict(len(docs), key, func() (*entry, error) {
 		reply, err := c.ranker.Rank(ctx, llm.RankRequest{Query: query, Documents: docs, Prompt: s.kind, Sample: t.Sample})
 		if reply != nil {
-			s.pay(reply.Cost)
+			s.answer.Cost.Add(reply.Cost)
 		}
 		if err != nil {
 			return nil, err

@@ -68,7 +68,7 @@ func (s *session) grades(ctx context.Context, messages []llm.Message, n, sample 
 			return checkNumbers(n, out.picks())
 		})
 		if reply != nil {
-			s.pay(reply.Cost)
+			s.answer.Cost.Add(reply.Cost)
 		}
 		if err != nil {
 			return nil, err

@@ -133,7 +133,7 @@ func (s *session) selected(ctx context.Context, messages []llm.Message, n, sampl
 	return s.verdict(n, key, func() (*entry, error) {
 		out, reply, err := llm.Decode(ctx, &s.asker, r, func(out *selection) error { return checkNumbers(n, out.picks()) })
 		if reply != nil {
-			s.pay(reply.Cost)
+			s.answer.Cost.Add(reply.Cost)
 		}
 		if err != nil {
 			return nil, err

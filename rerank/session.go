@@ -79,13 +79,6 @@ func (s *session) spent() *Answer {
 	return &Answer{Model: s.answer.Model, Prompt: s.answer.Prompt, Cost: s.answer.Cost}
 }
 
-func (s *session) pay(c memsearch.Cost) {
-	s.answer.Cost.Calls += c.Calls
-	s.answer.Cost.TokensIn += c.TokensIn
-	s.answer.Cost.TokensOut += c.TokensOut
-	s.answer.Cost.Money += c.Money
-}
-
 // finish fills in what is known once everything was asked.
 func (s *session) finish() {
 	s.answer.Cached = !s.asked

@@ -57,7 +57,7 @@ func (c *Client) chat(ctx context.Context, r Request) (*Reply, error) {
 	var sum memsearch.Cost
 	for {
 		reply, err := c.chatAs(ctx, r, format)
-		sum = add(sum, reply.Cost)
+		sum.Add(reply.Cost)
 		reply.Cost = sum
 		next := map[string]string{StructuredSchema: StructuredObject, StructuredObject: StructuredNone}[format]
 		if err == nil || !auto || next == "" || !aboutFormat(err) {
@@ -66,11 +66,6 @@ func (c *Client) chat(ctx context.Context, r Request) (*Reply, error) {
 		c.server.lower(next)
 		format = next
 	}
-}
-
-func add(a, b memsearch.Cost) memsearch.Cost {
-	return memsearch.Cost{Calls: a.Calls + b.Calls, TokensIn: a.TokensIn + b.TokensIn, TokensOut: a.TokensOut + b.TokensOut,
-		Money: a.Money + b.Money}
 }
 
 // aboutFormat reports whether a server refused a request for the format that it

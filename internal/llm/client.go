@@ -189,10 +189,7 @@ func (c *Client) pay(ctx context.Context, p paid) (memsearch.Cost, error) {
 	err := c.guarded(func() error {
 		return c.retry(ctx, func() error {
 			e, err := c.try(ctx, p)
-			cost.Calls += e.Calls
-			cost.TokensIn += e.TokensIn
-			cost.TokensOut += e.TokensOut
-			cost.Money += e.Money
+			cost.Add(memsearch.Cost{Calls: e.Calls, TokensIn: e.TokensIn, TokensOut: e.TokensOut, Money: e.Money})
 			return err
 		})
 	})

@@ -42,7 +42,7 @@ func Decode[T any](ctx context.Context, a Asker, r Request, check func(*T) error
 		if reply == nil {
 			reply = &Reply{}
 		}
-		sum = add(sum, reply.Cost)
+		sum.Add(reply.Cost)
 		reply.Cost = sum
 		if err != nil {
 			return nil, reply, err
