@@ -125,10 +125,10 @@ func TestNotAskedAgain(t *testing.T) {
 var long = map[string]string{"nested": `{"a":`, "brackets": `[`, "quotes": `{"{"`, "closed": `{}`, "mixed": `{"a":[{'b`, "words": `[1 1`,
 	"names": `{a:'b' `, "list": `[{},`, "strings": `['a" `, "escapes": `{"\\`, "thoughts": `</think>`, "fences": "```{"}
 
-// Replies as long as they are read at all end without an answer.
+// Very long replies are read in no time, with an answer or without.
 func TestLongReplies(t *testing.T) {
 	for name, part := range long {
-		raw, err := llm.Object(strings.Repeat(part, 1<<20/len(part)))
+		raw, err := llm.Object(strings.Repeat(part, 1<<18/len(part)))
 		if err == nil && !json.Valid(raw) || err != nil && !errors.Is(err, llm.ErrReply) {
 			t.Errorf("%s: %v", name, err)
 		}
