@@ -226,11 +226,12 @@ func (m *Memory) Close() error {
 }
 
 func (s *shared) close() error {
-	errs := []error{s.models.close()}
+	var errs []error
 	for _, sc := range s.scopes {
 		errs = append(errs, sc.close())
 	}
-	return errors.Join(errs...)
+	// Last: until then an index may still be calling its embedding server.
+	return errors.Join(append(errs, s.models.close())...)
 }
 
 // begin registers a call; the returned function ends it.

@@ -36,15 +36,11 @@ func NewJudge(c *config.Config, dir string, log *slog.Logger) (*Judge, error) {
 		return nil, err
 	}
 	m.uncached = true
-	p, err := c.Profile(c.RecallProfile)
-	if err != nil {
-		return nil, err
-	}
-	j.Model = p.Model
-	client, err := m.client(c.RecallProfile)
+	client, err := m.client()
 	if err != nil {
 		return nil, errors.Join(err, m.close())
 	}
+	j.Model = client.Profile().Model
 	if c.Rerank.Kind == "cross-encoder" {
 		j.CrossEncoder = m.crossEncoder(client)
 		return j, nil

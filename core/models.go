@@ -34,9 +34,10 @@ type models struct {
 
 	cassette func() (*llm.Cassette, error)
 	ledger   func() (*llm.Ledger, error)
+	client   func() (*llm.Client, error) // of the profile of reranking
 	rerank   func() (rerank.Reranker, error)
 	selector func() (recall.Selector, error)
-	run      llm.Run // all profiles share it
+	run      llm.Run
 	redact   func(string) string
 	uncached bool // every question is asked
 	unkept   sync.Once
@@ -49,6 +50,7 @@ func newModels(s *shared) *models {
 	m := &models{core: s}
 	m.cassette = lazily(m.openCassette)
 	m.ledger = lazily(m.openLedger)
+	m.client = lazily(m.newClient)
 	m.rerank = lazily(m.newReranker)
 	m.selector = lazily(m.newSelector)
 	scan := secrets.New()
@@ -127,11 +129,10 @@ func openLedger(s *shared) (*llm.Ledger, error) {
 	return llm.OpenLedger(s.ledgerDir, vault.JournalDir)
 }
 
-// client returns a client of the profile called name; nil when it names no model.
-func (m *models) client(name string) (*llm.Client, error) {
+func (m *models) newClient() (*llm.Client, error) {
 	c := m.core.settings
-	p, err := c.Profile(name)
-	if err != nil || !p.Usable() {
+	p, err := c.Profile(c.RecallProfile)
+	if err != nil {
 		return nil, err
 	}
 	o := &llm.Options{Caps: c.Caps, Run: &m.run, StateDir: m.dir(serverDir), Redact: m.redact, Logger: m.core.log, Now: m.core.now}
@@ -160,7 +161,7 @@ func (m *models) hasModel() bool {
 }
 
 func (m *models) newReranker() (rerank.Reranker, error) {
-	client, err := m.client(m.core.settings.RecallProfile)
+	client, err := m.client()
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func (m *models) newReranker() (rerank.Reranker, error) {
 }
 
 func (m *models) newSelector() (recall.Selector, error) {
-	client, err := m.client(m.core.settings.RecallProfile)
+	client, err := m.client()
 	if err != nil {
 		return nil, err
 	}

@@ -104,8 +104,8 @@ Exit codes: 0 ok, 1 error, 2 usage.`,
 				return err
 			}
 			if slices.Contains(o.Arms, eval.ArmOracle) {
-				done, err := a.addOracle(eo)
-				if err != nil {
+				var done func() error
+				if done, err = a.addOracle(eo); err != nil {
 					return err
 				}
 				defer func() { err = errors.Join(err, done()) }()

@@ -95,11 +95,11 @@ func (a *app) evalSelectionCmd() *cobra.Command {
 // selectionModels sets the models of o and returns their names and how to end
 // them.
 func (a *app) selectionModels(cfg *config.Config, oracle bool, o *eval.SelectionOptions) (done func() error, names []string, err error) {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return nil, nil, fmt.Errorf("find a folder for the ledger: %w", err)
-	}
 	if !oracle {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return nil, nil, fmt.Errorf("find a folder for the ledger: %w", err)
+		}
 		j, err := core.NewJudge(cfg, filepath.Join(dir, "memsearch"), a.logger())
 		if err != nil {
 			return nil, nil, err

@@ -123,8 +123,9 @@ func printModel(w io.Writer, res *memsearch.Result) {
 	if m.Cached {
 		from = ", from an earlier answer"
 	}
-	fmt.Fprintf(w, "rerank selected by %s; %s %s: %d shown, %d judged, %d picked%s\n",
-		res.SelectedBy, printable(m.Model), m.Prompt, m.Shown, m.Judged, m.Picked, from)
+	by := strings.TrimSpace(printable(m.Model) + " " + m.Prompt) // a cross-encoder has no prompt
+	fmt.Fprintf(w, "rerank selected by %s; %s: %d shown, %d judged, %d picked%s\n",
+		res.SelectedBy, by, m.Shown, m.Judged, m.Picked, from)
 	for _, n := range m.Notes {
 		fmt.Fprintf(w, "       %s\n", printable(n))
 	}
