@@ -202,7 +202,7 @@ func TestCassetteDeterministic(t *testing.T) {
 // Record mode asks again, and what came last counts. What failed is not kept.
 func TestCassetteRecordsAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tape.jsonl")
-	srv := llmtest.New(t, llmtest.Text("first"), llmtest.Text("second"), llmtest.Status(400, "", "bad"), llmtest.ResetMidBody())
+	srv := llmtest.New(t, llmtest.Text("first"), llmtest.Text("second"), llmtest.Status(400, "", "bad"), llmtest.Raw(200, "<html>"))
 	c := through(t, srv, path, llm.CassetteRecord)
 	for i := range 4 {
 		if _, err := c.Ask(t.Context(), hello()); (err == nil) != (i < 2) {

@@ -4,27 +4,50 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/memsearch/memsearch"
 )
 
-// SchemaFor returns the schema of T for structured output: every field that is not
-// omitted when empty is required, and there are no others. A field's jsonschema
-// tag describes it.
+// SchemaFor returns the schema of T for structured output: every field of every
+// object is required, and there are no others, as strict servers want it. A field's
+// jsonschema tag describes it.
 func SchemaFor[T any]() (*jsonschema.Schema, error) {
 	s, err := jsonschema.For[T](nil)
 	if err != nil {
 		return nil, fmt.Errorf("make schema: %w", err)
 	}
+	requireAll(s)
 	return s, nil
 }
 
-// maxReasked is how much of an unusable reply a model is shown again, in bytes.
-const maxReasked = 4 << 10
+// requireAll makes fields that may be left out required.
+func requireAll(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Properties != nil {
+		s.Required = slices.Sorted(maps.Keys(s.Properties))
+	}
+	for _, p := range s.Properties {
+		requireAll(p)
+	}
+	requireAll(s.Items)
+	requireAll(s.AdditionalProperties)
+}
+
+// What a model is shown of an unusable reply and of what was wrong with it, in
+// bytes at most.
+const (
+	maxReasked = 4 << 10
+	maxReason  = 512
+)
 
 // Decode asks for a value of r.Schema and returns it. check, if non-nil, may refuse
 // it in words that the model is shown. A reply that is not such a value is asked
@@ -32,6 +55,9 @@ const maxReasked = 4 << 10
 // not: they would come out the same. The reply holds the cost of both calls and is
 // non-nil whenever something was spent. Errors are those of [Client.Ask].
 func Decode[T any](ctx context.Context, a Asker, r Request, check func(*T) error) (*T, *Reply, error) {
+	if r.Schema == nil {
+		return nil, nil, errors.New("decode reply: the request has no schema")
+	}
 	schema, err := r.Schema.Resolve(nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("resolve schema %s: %w", r.SchemaName, err)
@@ -54,13 +80,20 @@ func Decode[T any](ctx context.Context, a Asker, r Request, check func(*T) error
 		if again {
 			return nil, reply, fmt.Errorf("%w, asked for twice", bad.public)
 		}
-		said := reply.Text
-		if len(said) > maxReasked {
-			said = said[:maxReasked]
-		}
-		r.Messages = append(slices.Clip(slices.Clone(r.Messages)), Message{Role: RoleAssistant, Content: said},
-			Message{Role: RoleUser, Content: "That cannot be used: " + bad.private + ". Answer again with the JSON object alone."})
+		r.Messages = append(slices.Clone(r.Messages), Message{Role: RoleAssistant, Content: start(reply.Text, maxReasked)},
+			Message{Role: RoleUser, Content: "That cannot be used: " + start(bad.private, maxReason) + ". Answer again with the JSON object alone."})
 	}
+}
+
+// start returns the first bytes of s, n at most, without half a character.
+func start(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // A decodeError has a form for the model, which may quote what it said, and one

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kaptinlin/jsonrepair"
@@ -19,11 +20,11 @@ const maxRepair = 32 << 10
 // maxCandidates is how many stretches of a reply are tried.
 const maxCandidates = 64
 
-// Object returns the JSON object, or the array, in what a model said. Around it
-// may stand a chain of thought in tags, fences, prose and other JSON: the last
-// whole value counts, since a model that corrects itself does so at the end. An
-// echo of the schema is passed over. What is not JSON but almost is repaired. An
-// error wraps [ErrReply] and quotes nothing.
+// Object returns the JSON object in what a model said. Around it may stand a chain
+// of thought in tags, fences, prose and other JSON: the last whole object counts,
+// since a model that corrects itself does so at the end. An array counts where there
+// is no object, and an echo of the schema does not. What is not JSON but almost is
+// repaired if nothing else is found. An error wraps [ErrReply] and quotes nothing.
 func Object(text string) (json.RawMessage, error) {
 	if len(text) > maxObject {
 		return nil, fmt.Errorf("%w: %d bytes of text", ErrReply, len(text))
@@ -32,16 +33,12 @@ func Object(text string) (json.RawMessage, error) {
 	if inner, ok := encodedTwice(text); ok {
 		text = answerOf(inner)
 	}
-	found := values(text)
-	for i := len(found) - 1; i >= 0; i-- {
-		if raw := []byte(found[i]); json.Valid(raw) && !isSchema(raw) {
-			return compact(raw), nil
-		}
+	if isValue([]byte(text)) {
+		return compact([]byte(text)), nil
 	}
-	left := maxRepair
-	for i := len(found) - 1; i >= 0 && left >= len(found[i]); i-- {
-		left -= len(found[i])
-		if raw, ok := repair(found[i]); ok && !isSchema(raw) {
+	found := values(text)
+	for _, bracket := range []string{"{", "["} {
+		if raw := lastOf(found, bracket); raw != nil {
 			return compact(raw), nil
 		}
 	}
@@ -51,10 +48,42 @@ func Object(text string) (json.RawMessage, error) {
 	return nil, fmt.Errorf("%w: no JSON object", ErrReply)
 }
 
+// lastOf returns the last of the found stretches that begin with a bracket and are
+// JSON or can be made that.
+func lastOf(found []string, bracket string) json.RawMessage {
+	for _, f := range slices.Backward(found) {
+		if strings.HasPrefix(f, bracket) && isValue([]byte(f)) {
+			return json.RawMessage(f)
+		}
+	}
+	left := maxRepair
+	for _, f := range slices.Backward(found) {
+		if !strings.HasPrefix(f, bracket) {
+			continue
+		}
+		if left -= len(f); left < 0 {
+			return nil
+		}
+		if raw, ok := repair(f); ok && !isSchema(raw) {
+			return raw
+		}
+	}
+	return nil
+}
+
+// isValue reports whether raw is a JSON object or array, and not a schema.
+func isValue(raw []byte) bool {
+	return (bytes.HasPrefix(raw, []byte("{")) || bytes.HasPrefix(raw, []byte("["))) && json.Valid(raw) && !isSchema(raw)
+}
+
 // answerOf drops what a model thought before it answered. A thought that is never
-// closed is kept: the answer may stand in it.
+// closed is kept: the answer may stand in it. In what is JSON as it stands, a tag is
+// part of a string.
 func answerOf(text string) string {
-	text = strings.TrimPrefix(strings.TrimSpace(text), "\ufeff")
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\ufeff"))
+	if json.Valid([]byte(text)) {
+		return text
+	}
 	for _, tag := range []string{"think", "thinking", "reasoning"} {
 		if i := strings.LastIndex(text, "</"+tag+">"); i >= 0 {
 			text = text[i+len(tag)+3:]
