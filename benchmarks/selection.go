@@ -12,12 +12,23 @@ import (
 	"github.com/memsearch/memsearch/eval"
 )
 
+// A selectionSet is a data set with the numbers of memories it is compared at.
+type selectionSet struct {
+	dataset
+	sizes string
+}
+
 // selectionSets are the data sets that selections are compared on: short notes of
-// conversations, and abstracts.
-var selectionSets = []dataset{
-	{name: "locomo_dev turn among memdaily_dev", corpus: "locomo_dev/turn/corpus.jsonl", extra: "memdaily_dev/corpus.jsonl",
-		queries: "locomo_dev/queries.jsonl", qrels: "locomo_dev/turn/qrels.tsv"},
-	{name: "scifact_dev", corpus: "scifact_dev/corpus.jsonl", queries: "scifact_dev/queries.jsonl", qrels: "scifact_dev/qrels.tsv"},
+// conversations, and abstracts. Other conversations join only where the first have
+// too few notes: theirs are newer, so that a catalog, which shows the newest, has
+// nothing else.
+var selectionSets = []selectionSet{
+	{dataset{name: "locomo_dev turn", corpus: "locomo_dev/turn/corpus.jsonl", queries: "locomo_dev/queries.jsonl", qrels: "locomo_dev/turn/qrels.tsv"},
+		"50,200,1000"},
+	{dataset{name: "locomo_dev turn among memdaily_dev", corpus: "locomo_dev/turn/corpus.jsonl", extra: "memdaily_dev/corpus.jsonl",
+		queries: "locomo_dev/queries.jsonl", qrels: "locomo_dev/turn/qrels.tsv"}, "10000"},
+	{dataset{name: "scifact_dev", corpus: "scifact_dev/corpus.jsonl", queries: "scifact_dev/queries.jsonl", qrels: "scifact_dev/qrels.tsv"},
+		"50,200,1000,10000"},
 }
 
 // selection compares ways to choose what goes into a context, with the command and
@@ -48,9 +59,9 @@ func selection(ctx context.Context, s *settings, r *report) error {
 	return nil
 }
 
-func (s *settings) compare(ctx context.Context, d dataset) (*eval.SelectionReport, error) {
+func (s *settings) compare(ctx context.Context, d selectionSet) (*eval.SelectionReport, error) {
 	at := func(p string) string { return filepath.Join(s.data, filepath.FromSlash(p)) }
-	args := []string{"eval", "selection", "--json", "--oracle", "--repeat", "2", "--now", "2026-11-29T12:00:00Z", "--seed", fmt.Sprint(s.seed),
+	args := []string{"eval", "selection", "--json", "--oracle", "--repeat", "2", "--sizes", d.sizes, "--now", "2026-11-29T12:00:00Z", "--seed", fmt.Sprint(s.seed),
 		"--corpus", at(d.corpus), "--queries", at(d.queries), "--qrels", at(d.qrels)}
 	if d.extra != "" {
 		args = append(args, "--corpus", at(d.extra))
