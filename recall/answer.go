@@ -274,8 +274,9 @@ func (r *recalling) scopeName(i int) string {
 	return r.engine.scopes[i].Name
 }
 
-// pack writes the context from the hits that are likely enough to help.
-func (r *recalling) pack(hits []hit) {
+// content returns what may go into the context: what stands there anyway, and the
+// hits that are likely enough to help.
+func (r *recalling) content(hits []hit) []Piece {
 	pieces := slices.Clone(r.standing)
 	for i := range hits {
 		if hits[i].picked || hits[i].confidence >= r.engine.opts.InjectFloor {
@@ -284,7 +285,12 @@ func (r *recalling) pack(hits []hit) {
 	}
 	pieces = append(pieces, r.trailing...)
 	tellApart(pieces)
-	p := Pack(pieces, r.ask.Budget)
+	return pieces
+}
+
+// pack writes the context.
+func (r *recalling) pack(hits []hit) {
+	p := Pack(r.content(hits), r.ask.Budget)
 	r.res.Context, r.res.Tokens = p.Text, p.Tokens
 	r.res.Injected = append(r.res.Injected, p.Used...)
 }

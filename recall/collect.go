@@ -23,6 +23,7 @@ type hit struct {
 	scope      int // position of its scope
 	ord        uint32
 	score      float64
+	own        float64 // score in its own scope
 	parts      parts
 	confidence float64
 	features   features
@@ -123,7 +124,7 @@ func (c *collector) take(ctx context.Context, block []scored) (full bool, err er
 		return false, fmt.Errorf("read records: %d of %d", len(rows), len(ords))
 	}
 	for i, b := range block {
-		h := hit{row: rows[i], scope: c.scope, ord: b.ord, score: b.score, parts: c.search.fusion.parts(b.ord)}
+		h := hit{row: rows[i], scope: c.scope, ord: b.ord, score: b.score, own: b.score, parts: c.search.fusion.parts(b.ord)}
 		h.features = c.judge.features(b.ord, b.score/c.first)
 		h.confidence = c.judge.model().confidence(h.features)
 		k := memoryKey{c.scope, h.row.MemoryID}

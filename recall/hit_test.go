@@ -103,7 +103,8 @@ func TestGate(t *testing.T) {
 		f := newFake(tt.notes...)
 		f.exact, f.known = tt.exact, false
 		tt.q.Text = "kite"
-		g := ask(t, engine(nil, f), tt.q).Trace.Gate
+		e := engine(&recall.Options{Reranker: &judge{answer: picks(0)}}, f)
+		g := ask(t, e, tt.q).Trace.Gate
 		if g == nil || g.Ask != tt.ask || g.Reason != tt.reason {
 			t.Errorf("%s: %+v, want %v, %q", tt.name, g, tt.ask, tt.reason)
 		}

@@ -53,6 +53,13 @@ func (e *Engine) prepare(q memsearch.Query) (*ask, error) {
 		return nil, fmt.Errorf("%w: since %s is not before until %s", ErrQuery,
 			a.Since.Format(time.RFC3339), a.Until.Format(time.RFC3339))
 	}
+	switch a.Rerank {
+	case "":
+		a.Rerank = memsearch.RerankAuto
+	case memsearch.RerankAuto, memsearch.RerankAlways, memsearch.RerankNever:
+	default:
+		return nil, fmt.Errorf("%w: no rerank mode %q, want auto, always or never", ErrQuery, a.Rerank)
+	}
 	for _, c := range a.Categories {
 		if !c.Valid() {
 			return nil, fmt.Errorf("%w: no category %q", ErrQuery, c)

@@ -117,6 +117,12 @@ type Options struct {
 	// If zero, it is [DefaultCandidates]. It is never less than the query's K.
 	Candidates int
 
+	// GateMargin is the lead of the first hit over the second, as a share of its
+	// score, from which on the Reranker is not asked.
+	//
+	// If zero, it is [DefaultGateMargin]; below zero no lead is large enough.
+	GateMargin float64
+
 	// RerankTimeout bounds the whole stage. A deadline of the context bounds it,
 	// too.
 	//
@@ -167,6 +173,7 @@ func New(scopes []Scope, opts *Options) *Engine {
 	}
 	e.opts.Arms = cmp.Or(e.opts.Arms, ArmHybrid)
 	e.opts.Candidates = cmp.Or(e.opts.Candidates, DefaultCandidates)
+	e.opts.GateMargin = cmp.Or(e.opts.GateMargin, DefaultGateMargin)
 	e.opts.RerankTimeout = cmp.Or(e.opts.RerankTimeout, DefaultRerankTimeout)
 	if e.opts.Logger == nil {
 		e.opts.Logger = slog.New(slog.DiscardHandler)
