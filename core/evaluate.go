@@ -41,7 +41,7 @@ func NewJudge(c *config.Config, dir string, log *slog.Logger) (*Judge, error) {
 		return nil, errors.Join(err, m.close())
 	}
 	j.Model = client.Profile().Model
-	if c.Rerank.Kind == "cross-encoder" {
+	if c.Rerank.Kind == config.RerankCrossEncoder {
 		j.CrossEncoder = m.crossEncoder(client)
 		return j, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/embed/openai"
 	"github.com/memsearch/memsearch/internal/llm"
 	"github.com/memsearch/memsearch/internal/secrets"
@@ -103,7 +104,7 @@ func (m *models) openCassette() (*llm.Cassette, error) {
 	if c.Cassette == "" {
 		return nil, nil
 	}
-	return llm.OpenCassette(c.Cassette, llm.CassetteMode(c.CassetteMode))
+	return llm.OpenCassette(c.Cassette, c.CassetteMode)
 }
 
 func (m *models) openLedger() (*llm.Ledger, error) {
@@ -139,7 +140,7 @@ func (m *models) newClient() (*llm.Client, error) {
 	if o.Cassette, err = m.cassette(); err != nil {
 		return nil, err
 	}
-	if c.Cassette == "" || c.CassetteMode != string(llm.CassetteReplay) { // what is replayed costs nothing
+	if c.Cassette == "" || c.CassetteMode != llm.CassetteReplay { // what is replayed costs nothing
 		if o.Ledger, err = m.ledger(); err != nil {
 			return nil, err
 		}
@@ -165,7 +166,7 @@ func (m *models) newReranker() (rerank.Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.core.settings.Rerank.Kind == "cross-encoder" {
+	if m.core.settings.Rerank.Kind == config.RerankCrossEncoder {
 		return m.crossEncoder(client), nil
 	}
 	return m.listwise(client)
@@ -247,7 +248,7 @@ func (m *models) use(o *recall.Options) {
 	case m.core.reranker != nil:
 		o.Reranker = m.core.reranker
 	case !m.hasModel():
-	case c.Rerank.Kind == "llm-selection":
+	case c.Rerank.Kind == config.RerankSelection:
 		o.Selector = m
 	default:
 		o.Reranker = m

@@ -39,7 +39,7 @@ func (m *Memory) defaults(q memsearch.Query) memsearch.Query {
 		q.Budget = m.settings.Budget
 	}
 	if q.Rerank == "" {
-		q.Rerank = memsearch.RerankMode(m.settings.Rerank.Mode)
+		q.Rerank = m.settings.Rerank.Mode
 	}
 	if q.Now.IsZero() {
 		q.Now = m.now().In(m.settings.Zone)

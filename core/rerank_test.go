@@ -103,6 +103,38 @@ func TestReadOnlyLedger(t *testing.T) {
 	}
 }
 
+// TestBrokenPrompt: a prompt that is not there keeps no folder open, however often
+// it is tried.
+func TestBrokenPrompt(t *testing.T) {
+	open := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("open files cannot be counted here")
+		}
+		return len(list)
+	}
+	dir := folder(t, map[string]string{"a.md": "The puffin nests in burrows.\n", "b.md": "Call it puffin, not sea parrot.\n"})
+	m, err := core.Open(t.Context(), []core.Scope{{Name: "user", Dir: dir}}, &core.Options{Caller: core.Caller{Role: memsearch.RoleJob},
+		Now: func() time.Time { return clock }, Settings: settings(t, map[string]string{"profiles.main.model": "m",
+			"profiles.main.base_url": "http://127.0.0.1:1", "profiles.main.api_key_env": "", "rerank.mode": "always", "rerank.prompt": "rerank@99"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	first := 0
+	for try := range 6 {
+		if res := recall(t, m, "puffin"); res.Status != memsearch.StateDegraded || len(res.Hits) != 2 {
+			t.Fatalf("%s %v", res.Status, res.Reasons)
+		}
+		if try == 0 {
+			first = open()
+		}
+	}
+	if last := open(); last > first {
+		t.Errorf("%d files open after one recall, %d after six", first, last)
+	}
+}
+
 // TestForgetCassettes: a recorded prompt holds a text cut, escaped and quoted twice,
 // and is found all the same; the replies about other texts stay.
 func TestForgetCassettes(t *testing.T) {

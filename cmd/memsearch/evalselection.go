@@ -166,10 +166,10 @@ func (a *app) oracleModels(cfg *config.Config, budget int) (m *oracleSet, err er
 		}
 		return j, err
 	}
-	if m.listwise, err = judge("listwise"); err != nil {
+	if m.listwise, err = judge(config.RerankListwise); err != nil {
 		return nil, err
 	}
-	m.cross, err = judge("cross-encoder")
+	m.cross, err = judge(config.RerankCrossEncoder)
 	return m, err
 }
 

@@ -63,7 +63,7 @@ type Config struct {
 	LedgerDir     string
 	Debug         bool
 	Cassette      string
-	CassetteMode  string
+	CassetteMode  llm.CassetteMode
 
 	profiles map[string]llm.Profile // as given; see [Config.Profile]
 	entries  []Entry

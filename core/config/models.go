@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/internal/llm"
 )
 
 // A Rerank says how a model judges what a recall finds.
 type Rerank struct {
-	Kind       string // listwise, cross-encoder or llm-selection
-	Mode       string // auto, always or never, for queries that do not say
+	Kind       string               // one of the constants
+	Mode       memsearch.RerankMode // for queries that do not say
 	Candidates int
 	Budget     int // tokens of one prompt
 	MaxCalls   int // of one recall
@@ -22,11 +23,17 @@ type Rerank struct {
 	Prompt     string // name@version, or the path of a .md file; empty: the kind's own
 }
 
+// The kinds of a [Rerank].
+const (
+	RerankListwise     = "listwise"
+	RerankCrossEncoder = "cross-encoder"
+	RerankSelection    = "llm-selection"
+)
+
 // Values of the settings that choose among words.
 var (
-	RerankKinds   = []string{"listwise", "cross-encoder", "llm-selection"}
-	RerankModes   = []string{"auto", "always", "never"}
-	CassetteModes = []string{string(llm.CassetteReplay), string(llm.CassetteRecord), string(llm.CassetteAuto)}
+	rerankKinds = []string{RerankListwise, RerankCrossEncoder, RerankSelection}
+	rerankModes = []memsearch.RerankMode{memsearch.RerankAuto, memsearch.RerankAlways, memsearch.RerankNever}
 )
 
 // profilePrefix begins the keys of model profiles, MainPrefix those of the main
@@ -99,11 +106,11 @@ var modelSettings = []setting{
 	{"memory.recall_model_profile", "rerank", "model profile of reranking", func(c *Config, s string) error {
 		return oneOf(llm.ProfileNames, &c.RecallProfile, s)
 	}},
-	{"rerank.kind", "listwise", "listwise: a language model grades the candidates; cross-encoder: a server with /rerank scores them; llm-selection: a language model picks from the catalog, nothing is searched", func(c *Config, s string) error {
-		return oneOf(RerankKinds, &c.Rerank.Kind, s)
+	{"rerank.kind", RerankListwise, "listwise: a language model grades the candidates; cross-encoder: a server with /rerank scores them; llm-selection: a language model picks from the catalog, nothing is searched", func(c *Config, s string) error {
+		return oneOf(rerankKinds, &c.Rerank.Kind, s)
 	}},
 	{"rerank.mode", "auto", "whether a configured model is asked: auto (when it is likely to pay), always or never", func(c *Config, s string) error {
-		return oneOf(RerankModes, &c.Rerank.Mode, s)
+		return oneOf(rerankModes, &c.Rerank.Mode, s)
 	}},
 	{"rerank.candidates", "20", "memories that a model judges", number(1, func(c *Config) *int { return &c.Rerank.Candidates })},
 	{"rerank.prompt_budget", "6000", "tokens that one prompt of a reranking may take", number(200, func(c *Config) *int { return &c.Rerank.Budget })},
@@ -121,16 +128,20 @@ var modelSettings = []setting{
 	{"debug", "false", "keep every request to a language model and its reply, redacted, in the index directory", boolean(func(c *Config) *bool { return &c.Debug })},
 	{"cassette", "", "file of recorded replies of language models", text(func(c *Config) *string { return &c.Cassette })},
 	{"cassette_mode", string(llm.CassetteReplay), "what the cassette does: replay, record or auto (replay what is there, record the rest)", func(c *Config, s string) error {
-		return oneOf(CassetteModes, &c.CassetteMode, s)
+		return oneOf(llm.CassetteModes, &c.CassetteMode, s)
 	}},
 }
 
-func oneOf(words []string, at *string, s string) error {
-	if !slices.Contains(words, s) {
-		return fmt.Errorf("%q is none of %s", s, strings.Join(words, ", "))
+func oneOf[S ~string](words []S, at *S, s string) error {
+	if slices.Contains(words, S(s)) {
+		*at = S(s)
+		return nil
 	}
-	*at = s
-	return nil
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = string(w)
+	}
+	return fmt.Errorf("%q is none of %s", s, strings.Join(names, ", "))
 }
 
 func whole(least int, at *int, s string) (err error) {
