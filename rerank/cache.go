@@ -5,9 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path"
@@ -151,30 +148,4 @@ func entryNames(dir *atomicfile.Dir) ([]string, error) {
 		temp, _ := path.Match(atomicfile.TempPattern, n) // the pattern is well-formed
 		return !temp && !entryName.MatchString(n)
 	}), err
-}
-
-// Purge removes every verdict. It returns an error if one may still be there.
-func (c *Cache) Purge() error {
-	if c == nil {
-		return nil
-	}
-	dir, err := atomicfile.OpenDir(c.dir, nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("purge rerank cache: %w", err)
-	}
-	defer dir.Close() // the removals are synced below
-	names, err := entryNames(dir)
-	errs := []error{err}
-	for _, n := range names {
-		if err := dir.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	if err := errors.Join(append(errs, dir.SyncDir("."))...); err != nil {
-		return fmt.Errorf("purge rerank cache: %w", err)
-	}
-	return nil
 }

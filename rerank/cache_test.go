@@ -275,44 +275,6 @@ func TestCachePrune(t *testing.T) {
 	}
 }
 
-func TestCachePurge(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "rerank")
-	c := rerank.OpenCache(dir)
-	if err := c.Purge(); err != nil {
-		t.Errorf("purge of nothing: %v", err)
-	}
-	l := rerank.NewListwise(says(`{"ranking":[]}`), &rerank.ListwiseOptions{Cache: c})
-	if _, err := l.Rerank(t.Context(), task(1)); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{".memsearch-1.tmp", "notes.md"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := c.Purge(); err != nil {
-		t.Fatal(err)
-	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 1 || left[0].Name() != "notes.md" {
-		t.Errorf("left %v, %v", left, err)
-	}
-	if a, err := l.Rerank(t.Context(), task(1)); err != nil || a.Cached {
-		t.Errorf("answer %+v, error %v", a, err)
-	}
-	var none *rerank.Cache
-	if err := none.Purge(); err != nil {
-		t.Error(err)
-	}
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := rerank.OpenCache(file).Purge(); err == nil {
-		t.Error("purge of a file: no error")
-	}
-}
-
 // Failures are not kept: the next time the model is asked again.
 func TestCacheKeepsNoFailure(t *testing.T) {
 	dir := t.TempDir()
