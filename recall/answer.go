@@ -239,6 +239,8 @@ func (r *recalling) settle(hits int) {
 	default:
 		res.Status = memsearch.StateEmpty
 		switch {
+		case r.empty == ReasonModel:
+			r.reason(ReasonModel)
 		case len(res.Already) > 0:
 			r.reason(ReasonAlready)
 		case res.Trace.Dropped[dropTools] > 0:

@@ -123,8 +123,8 @@ type Options struct {
 	// If zero, it is [DefaultGateMargin]; below zero no lead is large enough.
 	GateMargin float64
 
-	// RerankTimeout bounds the whole stage. A deadline of the context bounds it,
-	// too.
+	// RerankTimeout bounds the whole stage. So does a deadline of the context, of
+	// which the last quarter second, at most a quarter, is kept for the answer.
 	//
 	// If zero, it is [DefaultRerankTimeout].
 	RerankTimeout time.Duration
@@ -182,5 +182,6 @@ func New(scopes []Scope, opts *Options) *Engine {
 }
 
 // Wait returns when no retriever runs any more. One that was given up on at a
-// deadline may still read its snapshot, so call it before closing one.
+// deadline may still read its snapshot, so call it before closing one. A reranker
+// that was given up on reads none, and is not waited for.
 func (e *Engine) Wait() { e.running.Wait() }

@@ -19,11 +19,21 @@ const (
 	SelectedByCrossEncoder = "cross-encoder"
 )
 
-// grace is how long a reranker whose time is up may take to say what it spent.
-const grace = 50 * time.Millisecond
+const (
+	// grace is what a reranker has left of the stage, when its context is done, to
+	// say what it spent.
+	grace = 50 * time.Millisecond
+
+	// reserve is the most that the stage leaves of a caller's deadline, for what
+	// comes after it.
+	reserve = 250 * time.Millisecond
+)
 
 // errNoReranker is why a query that asks for a model does not get one.
 var errNoReranker = errors.New("no model is configured for it")
+
+// errDeadline is why a reranker had less time than it may take.
+var errDeadline = errors.New("no answer within what the deadline of the recall leaves")
 
 // errVerdict is what is wrong with an answer that means nothing.
 var errVerdict = errors.New("the reranker gave no answer")
@@ -71,7 +81,8 @@ func (r *recalling) reranked(ctx context.Context, hits []hit) ([]hit, error) {
 }
 
 // deeper collects more candidates from the scopes that have hits. Where that
-// fails, the hits are all there is.
+// fails, the hits are all there is. The lists of the hits stay as they are, since
+// they answer when the model does not.
 func (r *recalling) deeper(ctx context.Context, hits []hit) ([]*collector, []hit) {
 	limit := max(r.ask.K, r.engine.opts.Candidates)
 	if limit == r.ask.K {
@@ -87,7 +98,11 @@ func (r *recalling) deeper(ctx context.Context, hits []hit) ([]*collector, []hit
 		more := *c
 		more.collection = newCollection(limit)
 		if err := more.collect(ctx); err != nil {
+			r.degrade(c.search.scope, "candidates", err)
 			return r.lists, hits
+		}
+		if more.readErr != nil && c.readErr == nil {
+			r.degrade(c.search.scope, "text", more.readErr)
 		}
 		c.search.signals(more.hits)
 		lists[i] = &more
@@ -106,10 +121,20 @@ func (h *hit) candidate() rerank.Candidate {
 }
 
 // judged waits for ask no longer than the stage may take, also when ask pays no
-// heed to its context.
+// heed to its context. Nobody waits for one that goes on after that.
 func (r *recalling) judged(ctx context.Context, ask func(context.Context) (*rerank.Answer, error)) (*rerank.Answer, error) {
 	limit := r.engine.opts.RerankTimeout
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
+	slow := fmt.Errorf("no answer within %s", limit)
+	if end, ok := ctx.Deadline(); ok {
+		left := time.Until(end)
+		if left -= min(left/4, reserve); left < limit {
+			limit, slow = left, errDeadline
+		}
+	}
+	if limit <= 0 {
+		return nil, slow
+	}
+	asking, cancel := context.WithTimeoutCause(ctx, limit-min(limit/4, grace), slow)
 	type verdict struct {
 		a   *rerank.Answer
 		err error
@@ -117,23 +142,26 @@ func (r *recalling) judged(ctx context.Context, ask func(context.Context) (*rera
 	said := make(chan verdict, 1)
 	go func() {
 		defer cancel()
-		a, err := ask(ctx)
-		said <- verdict{a, err}
+		v := verdict{err: errPanic}
+		defer func() {
+			if p := recover(); p != nil {
+				r.engine.opts.Logger.Warn("reranker panicked", "panic", p)
+			}
+			said <- v
+		}()
+		v.a, v.err = ask(asking)
+		if v.err != nil && asking.Err() != nil {
+			v.err = context.Cause(asking) // says it in plainer words
+		}
 	}()
-	select {
-	case v := <-said:
-		return v.a, v.err
-	case <-ctx.Done():
-	}
-	late := time.NewTimer(grace)
+	late := time.NewTimer(limit)
 	defer late.Stop()
 	select {
 	case v := <-said:
-		if v.err == nil {
-			return v.a, nil
-		}
-		return v.a, context.Cause(ctx)
+		return v.a, v.err
 	case <-late.C:
+		return nil, slow
+	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
@@ -145,8 +173,11 @@ func (r *recalling) take(said *rerank.Answer, err error, shown int) (*rerank.Ans
 	if said == nil {
 		return nil, cmp.Or(err, errVerdict)
 	}
-	r.res.Cost.Add(said.Cost)
 	a := *said
+	if math.IsNaN(a.Cost.Money) || math.IsInf(a.Cost.Money, 0) {
+		a.Cost.Money = 0 // JSON has no such number
+	}
+	r.res.Cost.Add(a.Cost)
 	a.Judged = min(max(a.Judged, 0), shown)
 	r.res.Trace.Rerank = &memsearch.RerankTrace{Model: a.Model, Prompt: a.Prompt, Shown: shown, Judged: a.Judged, Cached: a.Cached, Notes: a.Notes}
 	if err != nil {
