@@ -216,7 +216,8 @@ func (c *Client) try(ctx context.Context, p paid) (Entry, error) {
 	u, err := p.do(tctx, e)
 	cancel()
 	if err != nil && ctx.Err() != nil {
-		err = stopped{context.Cause(ctx), ctx.Err() == context.DeadlineExceeded && time.Since(asked) >= patience}
+		why := ctx.Err()
+		err = stopped{context.Cause(ctx), why, why == context.DeadlineExceeded && time.Since(asked) >= patience}
 	}
 	c.charge(&e, u, err)
 	c.opts.Run.settle(reserved, e.spent())

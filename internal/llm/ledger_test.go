@@ -1,9 +1,11 @@
 package llm_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,4 +168,31 @@ func TestTornLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkLedger(t, dir, srv)
+}
+
+// The ledger says why a call ended whatever cause the caller gave.
+func TestLedgerOfCallers(t *testing.T) {
+	cause := errors.New("enough")
+	for want, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"timeout": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeoutCause(ctx, 50*time.Millisecond, cause)
+		},
+		"cancelled": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })
+			return ctx, func() { cancel(nil) }
+		},
+	} {
+		dir := t.TempDir()
+		c := client(t, llmtest.New(t, llmtest.Hang()), func(_ *llm.Profile, o *llm.Options) { o.Ledger = openLedger(t, dir) })
+		ctx, cancel := stop(t.Context())
+		if _, err := c.Ask(ctx, hello()); !errors.Is(err, cause) || !strings.HasSuffix(err.Error(), "enough") {
+			t.Errorf("%s: %v", want, err)
+		}
+		cancel()
+		raw, err := os.ReadFile(filepath.Join(dir, "journal", "ledger.jsonl"))
+		if err != nil || !strings.Contains(string(raw), `"reason":"`+want+`"`) {
+			t.Errorf("want %s in %s, %v", want, raw, err)
+		}
+	}
 }

@@ -24,13 +24,15 @@ const (
 // each of them.
 const patience = time.Second
 
-// stopped marks an error that is the caller's own: cancelled, or out of time.
+// stopped marks an error that is the caller's own. It reads as the cause that the
+// caller gave.
 type stopped struct {
 	error
-	silent bool // the server had its time, too
+	why    error // context.Canceled or context.DeadlineExceeded
+	silent bool  // the server had its time, too
 }
 
-func (s stopped) Unwrap() error { return s.error }
+func (s stopped) Unwrap() []error { return []error{s.error, s.why} }
 
 // retry calls op until it succeeds, fails for good, or has failed as often as the
 // profile allows.
@@ -57,7 +59,7 @@ func (c *Client) retry(ctx context.Context, op func() error) error {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return stopped{error: context.Cause(ctx)}
+			return stopped{error: context.Cause(ctx), why: ctx.Err()}
 		}
 	}
 }
