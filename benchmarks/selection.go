@@ -49,7 +49,7 @@ func selection(ctx context.Context, s *settings, r *report) error {
 		table = append(table, selectionRows(d.name, rep)...)
 	}
 	text := "Ways to choose what goes into a context (docs/evaluation.md). The model is an oracle that answers from the judgements: rows that ask it are ceilings, which show what reaches a model, " +
-		"and their times hold no model's. `llm-selection` sees the newest 200 lines or 25,000 bytes of the catalog. " +
+		"and their times hold no model's. `llm-selection` sees the newest 200 lines or 25,000 bytes of the catalog; among the newer notes of memdaily_dev those are none of locomo_dev. " +
 		"Command: `memsearch eval selection --oracle --repeat 2`, up to 100 questions, k 10, budget 2,000 tokens, 20 candidates."
 	if len(absent) > 0 {
 		text += fmt.Sprintf(" Not measured, as the data was not there: %v.", absent)
@@ -88,9 +88,13 @@ func selectionRows(name string, rep *eval.SelectionReport) [][]string {
 			if d, ok := a.Minus["ndcg"]; ok {
 				minus = fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Mean, d.Low, d.High)
 			}
+			precision := "–"
+			if a.Nothing < 1 {
+				precision = fmt.Sprintf("%.2f", a.Precision)
+			}
 			i := a.Intervals["r5"]
 			out = append(out, []string{name, memories, a.Arm, fmt.Sprintf("%.3f [%.3f, %.3f]", a.R5, i.Low, i.High), fmt.Sprintf("%.3f", a.NDCG),
-				fmt.Sprintf("%.2f", a.Precision), fmt.Sprintf("%.2f", a.Nothing), fmt.Sprintf("%.2f", a.Asked), fmt.Sprintf("%.2f", a.Calls), fmt.Sprintf("%.0f", a.TokensIn),
+				precision, fmt.Sprintf("%.2f", a.Nothing), fmt.Sprintf("%.2f", a.Asked), fmt.Sprintf("%.2f", a.Calls), fmt.Sprintf("%.0f", a.TokensIn),
 				fmt.Sprintf("%.0f", a.TokensOut), fmt.Sprintf("%.2f", a.Same), fmt.Sprintf("%.1f / %.1f", a.Latency.P50, a.Latency.P95), minus})
 			name, memories = "", ""
 		}

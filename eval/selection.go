@@ -87,7 +87,7 @@ type SelectionArm struct {
 	Arm       string              `json:"arm"`
 	R5        float64             `json:"r5"`
 	NDCG      float64             `json:"ndcg"`      // at 10
-	Precision float64             `json:"precision"` // relevant injected documents among those injected, of questions that injected any
+	Precision float64             `json:"precision"` // relevant injected documents among those injected, of questions that injected any; 0 when none did
 	Nothing   float64             `json:"nothing"`   // share of questions that injected nothing
 	Asked     float64             `json:"asked"`     // share of questions that a model was asked about
 	Failed    int                 `json:"failed"`    // questions whose model gave no usable answer; the fused order answered

@@ -111,9 +111,13 @@ func (r *SelectionReport) Text() string {
 		fmt.Fprintf(&b, "\n%-23s %6s %13s %7s %9s %7s %6s %6s %9s %7s %9s %5s %8s %8s\n", "arm", "R@5", "95 %", "nDCG@10", "precision",
 			"nothing", "asked", "calls", "tokens in", "out", "money", "same", "p50 ms", "p95 ms")
 		for _, a := range s.Arms {
+			precision := "-"
+			if a.Nothing < 1 {
+				precision = fmt.Sprintf("%.3f", a.Precision)
+			}
 			i := a.Intervals["r5"]
-			fmt.Fprintf(&b, "%-23s %6.3f %13s %7.3f %9.3f %7.3f %6.2f %6.2f %9.0f %7.1f %9.2g %5.2f %8.1f %8.1f\n", a.Arm, a.R5, short(i.Low)+"-"+short(i.High),
-				a.NDCG, a.Precision, a.Nothing, a.Asked, a.Calls, a.TokensIn, a.TokensOut, a.Money, a.Same, a.Latency.P50, a.Latency.P95)
+			fmt.Fprintf(&b, "%-23s %6.3f %13s %7.3f %9s %7.3f %6.2f %6.2f %9.0f %7.1f %9.2g %5.2f %8.1f %8.1f\n", a.Arm, a.R5, short(i.Low)+"-"+short(i.High),
+				a.NDCG, precision, a.Nothing, a.Asked, a.Calls, a.TokensIn, a.TokensOut, a.Money, a.Same, a.Latency.P50, a.Latency.P95)
 		}
 		for _, a := range s.Arms {
 			if d, ok := a.Minus["ndcg"]; ok {
