@@ -60,7 +60,7 @@ const (
 type Result struct {
 	Status     State              `json:"status"`
 	Reasons    []string           `json:"reasons"`
-	Confidence float64            `json:"confidence"` // 0-1, calibrated: does the best hit answer?
+	Confidence float64            `json:"confidence"` // 0-1, calibrated: does the best hit answer? 0 where a model picked it from the catalog without a search
 	Hits       []Hit              `json:"hits"`       // best first
 	Injected   []string           `json:"injected"`   // unit ids of what stands in Context
 	Context    string             `json:"context"`
@@ -154,11 +154,12 @@ type Trace struct {
 	Rerank     *RerankTrace   `json:"rerank,omitempty"` // of a model that was asked, or tried
 }
 
-// A Gate is the decision whether a model is worth asking, with its numbers.
+// A Gate is the decision whether a model is worth asking. Its numbers are given
+// whatever the reason.
 type Gate struct {
 	Ask    bool    `json:"ask"`
 	Reason string  `json:"reason"`
-	Margin float64 `json:"margin"` // lead of the first candidate over the second
+	Margin float64 `json:"margin"` // lead of the first candidate over the second, as a share of its score; 0 for candidates of two scopes, whose scores cannot be compared
 	Agree  float64 `json:"agree"`  // overlap of the retrievers' first places
 }
 

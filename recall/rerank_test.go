@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/index/validity"
@@ -247,69 +246,6 @@ func TestNoModel(t *testing.T) {
 			t.Errorf("%s: %s by %s, %v", mode, res.Status, res.SelectedBy, res.Reasons)
 		}
 	}
-}
-
-// TestGateSaysNo: a reranker that is not asked changes nothing in the answer,
-// whatever the notes, the query and the number of candidates.
-func TestGateSaysNo(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var fakes []*fake
-		for s := range rapid.IntRange(1, 3).Draw(t, "scopes") {
-			var notes []note
-			for i := range rapid.IntRange(1, 30).Draw(t, "notes") {
-				notes = append(notes, note{id: fmt.Sprintf("s%d-%02d#%d", s, i/2, i%2), cos: float32(rapid.IntRange(0, 90).Draw(t, "cos")) / 100,
-					text: rapid.SampledFrom([]string{"kite", "red kite", "tax", "kite tax", "a long note on a kite and more"}).Draw(t, "text") + fmt.Sprint(" ", i)})
-			}
-			fakes = append(fakes, newFake(notes...))
-		}
-		j := &judge{answer: picks(0)}
-		q := memsearch.Query{Text: rapid.SampledFrom([]string{"kite", "red kite", "tax"}).Draw(t, "query"), Now: now, K: rapid.IntRange(1, 10).Draw(t, "k"),
-			Budget: rapid.IntRange(20, 400).Draw(t, "budget"), Explain: true, Rerank: rapid.SampledFrom([]memsearch.RerankMode{"auto", "never"}).Draw(t, "mode")}
-		with, err := engine(&recall.Options{Reranker: j}, fakes...).Recall(context.Background(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		without, err := engine(nil, fakes...).Recall(context.Background(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if asked := with.Trace.Gate.Ask; asked != (j.calls.Load() == 1) {
-			t.Fatalf("the gate says %v, the reranker was asked %d times", asked, j.calls.Load())
-		}
-		if j.calls.Load() == 0 {
-			if d := cmp.Diff(without, with); d != "" {
-				t.Fatalf("a reranker that was not asked (-without +with):\n%s", d)
-			}
-		}
-	})
-}
-
-// TestLargerBudgetKeepsEvidence holds with a reranker, too.
-func TestLargerBudgetKeepsEvidence(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		f := kites(20)
-		places := rapid.Permutation([]int{0, 1, 2, 3, 4, 5, 6, 7}).Draw(t, "picks")
-		n := rapid.IntRange(0, len(places)).Draw(t, "n")
-		small := rapid.IntRange(1, 600).Draw(t, "budget")
-		large := small + rapid.IntRange(0, 600).Draw(t, "more")
-		var before []string
-		for _, budget := range []int{small, large} {
-			q := memsearch.Query{Text: "kite", Now: now, Budget: budget, Rerank: memsearch.RerankAlways}
-			res, err := engine(&recall.Options{Reranker: &judge{answer: picks(places[:n]...)}}, f).Recall(context.Background(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if res.Tokens > budget {
-				t.Fatalf("%d tokens of %d", res.Tokens, budget)
-			}
-			for _, id := range before {
-				if !slices.Contains(res.Injected, id) {
-					t.Fatalf("%s is in the context of %d tokens, not in that of %d", id, small, large)
-				}
-			}
-			before = res.Injected
-		}
-	})
 }
 
 // TestRerankOverScopes: candidates come from every scope, and keep its name.
