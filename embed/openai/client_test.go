@@ -64,6 +64,7 @@ var failures = []struct {
 	{"401", status(401, "", "who"), 1, 0, 0, nil, 401},
 	{"403", status(403, "", "no"), 1, 0, 0, nil, 403},
 	{"404 as a string", raw(404, `{"error": "model not found"}`), 1, 0, 0, nil, 404},
+	{"redirect", raw(302, ""), 1, 0, 0, nil, 302},
 	{"reset", reset, 2, 250 * time.Millisecond, 750 * time.Millisecond, nil, 0},
 	{"hang", hang, 2, 60250 * time.Millisecond, 60750 * time.Millisecond, nil, 0},
 	{"200 with an error", raw(200, `{"error": {"message": "nope", "code": "x"}}`), 1, 0, 0, nil, 200},

@@ -9,7 +9,8 @@ import (
 
 // Errors that callers branch on.
 var (
-	// ErrNoKey: the environment variable that should hold the key is empty.
+	// ErrNoKey: the environment variable that should hold the key is empty, or
+	// holds what no header can.
 	ErrNoKey = errors.New("no API key")
 
 	// ErrNoDims: the dimensions of the model are neither given nor known. Ask

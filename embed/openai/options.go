@@ -7,8 +7,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
+
+	"github.com/memsearch/memsearch/internal/httpapi"
 )
 
 // Options configures a [Client]. Model is required, and Dims for models that are
@@ -193,9 +194,9 @@ func (o *Options) key() (string, error) {
 	if o.KeyEnv == "" {
 		return "", nil
 	}
-	v := os.Getenv(o.KeyEnv)
-	if v == "" {
-		return "", fmt.Errorf("%w: environment variable %s is empty", ErrNoKey, o.KeyEnv)
+	key, err := httpapi.Key(o.KeyEnv)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoKey, err)
 	}
-	return v, nil
+	return key, nil
 }

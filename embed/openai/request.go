@@ -199,14 +199,15 @@ func (c *Client) send(ctx context.Context, texts []string) (goopenai.EmbeddingRe
 	case ctx.Err() != nil:
 		return reply, errors.Join(errStopped, context.Cause(ctx))
 	}
-	if status := httpapi.Status(err, append(slices.Clone(texts), c.key())...); status != nil {
+	secret := append(slices.Clone(texts), c.key())
+	if status := httpapi.Status(err, secret...); status != nil {
 		status.Wait = httpapi.RetryAfter(reply.Header(), time.Now())
 		return reply, status
 	}
 	if why := httpapi.Malformed(err); why != "" {
 		return reply, fmt.Errorf("%w: %s", ErrReply, why)
 	}
-	return reply, err
+	return reply, httpapi.Quiet(err, secret...)
 }
 
 // check returns the rows of a reply in the order of the texts, as unit vectors.

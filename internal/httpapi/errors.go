@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,9 @@ func Status(err error, secret ...string) *StatusError {
 	if req, odd := errors.AsType[*goopenai.RequestError](err); odd {
 		e.Status = req.HTTPStatusCode
 		if api = ErrorObject(req.Body); api == nil { // the body may be anything
+			if redirects(e.Status) {
+				e.Message = "redirects are not followed"
+			}
 			return e
 		}
 	} else if !ok {
@@ -100,3 +104,27 @@ func quotes(message, text string) bool {
 	}
 	return false
 }
+
+// longestBroken is the longest text of a failed connection that is searched for
+// quotations.
+const longestBroken = 1 << 10
+
+// Quiet returns err, which is no answer of a server. What a server sends instead of
+// HTTP stands in such an error; when that quotes one of secret, or is long, another
+// text takes the place of err's own.
+func Quiet(err error, secret ...string) error {
+	if err == nil {
+		return nil
+	}
+	said := err.Error()
+	if len(said) > longestBroken || slices.ContainsFunc(secret, func(s string) bool { return quotes(said, strings.Join(strings.Fields(s), " ")) }) {
+		return quiet{err}
+	}
+	return err
+}
+
+// quiet hides the text of an error.
+type quiet struct{ err error }
+
+func (quiet) Error() string   { return "connection failed: what the server sent is not HTTP" }
+func (q quiet) Unwrap() error { return q.err }

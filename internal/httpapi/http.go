@@ -13,8 +13,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	goopenai "github.com/sashabaranov/go-openai"
 )
@@ -28,7 +31,8 @@ var ErrTooLarge = errors.New("reply is too large")
 
 // A Doer makes requests and reads each reply to its end, so that a reply that is
 // cut off, too large, or an error in spite of its status 200 is told from a
-// malformed one.
+// malformed one. It follows no redirect: that would take key and texts to a server
+// that nobody named, in a call that nobody counted.
 type Doer struct {
 	Client *http.Client
 	Max    int64 // bytes of a reply, unpacked
@@ -36,7 +40,9 @@ type Doer struct {
 
 // Do implements go-openai's HTTPDoer.
 func (d Doer) Do(req *http.Request) (*http.Response, error) {
-	res, err := d.Client.Do(req)
+	client := *d.Client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -45,16 +51,40 @@ func (d Doer) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read reply: %w", err)
 	}
+	good := res.StatusCode < http.StatusMultipleChoices
 	if int64(len(body)) > d.Max {
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, d.Max)
+		if good {
+			return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, d.Max)
+		}
+		body = nil // the status says enough
 	}
-	if res.StatusCode < http.StatusMultipleChoices && len(body) <= largestError {
+	if redirects(res.StatusCode) { // to go-openai it is a success
+		return nil, &goopenai.RequestError{HTTPStatusCode: res.StatusCode, HTTPStatus: res.Status, Err: errors.New(res.Status), Body: body}
+	}
+	if good && len(body) <= largestError {
 		if api := ErrorObject(body); api != nil {
 			return nil, api
 		}
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	return res, nil
+}
+
+// Key returns the key in the environment variable called name. A line end around
+// it, as files of secrets have one, is no part of it.
+func Key(name string) (string, error) {
+	key := strings.TrimSpace(os.Getenv(name))
+	if key == "" {
+		return "", fmt.Errorf("environment variable %s is empty", name)
+	}
+	if strings.ContainsFunc(key, unicode.IsControl) { // no header can hold it
+		return "", fmt.Errorf("environment variable %s holds more than one line, or another control character", name)
+	}
+	return key, nil
+}
+
+func redirects(status int) bool {
+	return status >= http.StatusMultipleChoices && status < http.StatusBadRequest
 }
 
 // ErrorObject returns the error in a reply, nil when it has none. Its status is

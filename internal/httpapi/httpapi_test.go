@@ -176,3 +176,78 @@ func FuzzStatus(f *testing.F) {
 		}
 	})
 }
+
+// Where a server points elsewhere, neither key nor text goes there.
+func TestRedirects(t *testing.T) {
+	elsewhere := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
+	defer other.Close()
+	for _, code := range []int{300, 301, 302, 303, 307, 308} {
+		asked := 0
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked++
+			w.Header().Set("Location", other.URL)
+			w.WriteHeader(code)
+		}))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL, strings.NewReader("text"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = httpapi.Doer{Client: srv.Client(), Max: 50}.Do(req)
+		srv.Close()
+		if got := httpapi.Status(err); got == nil || got.Status != code || got.Message == "" || got.Temporary() {
+			t.Errorf("%d: %+v, %v", code, got, err)
+		}
+		if asked != 1 || elsewhere != 0 {
+			t.Errorf("%d: asked %d times, %d elsewhere", code, asked, elsewhere)
+		}
+	}
+}
+
+// The status of an error says enough when its text is too long.
+func TestLargeError(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		io.WriteString(w, strings.Repeat("x", 51))
+	}))
+	defer srv.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := httpapi.Doer{Client: srv.Client(), Max: 50}.Do(req)
+	if err != nil || res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("%v, %v", res, err)
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	const secret = "the launch code is in\nthe blue drawer"
+	if err := httpapi.Quiet(nil, secret); err != nil {
+		t.Errorf("no error: %v", err)
+	}
+	for said, shown := range map[string]bool{
+		"connection refused": true,
+		`malformed HTTP response "the launch code is in the blue drawer"`: false,
+		`malformed HTTP response "it is in the blue drawer"`:              false,
+		strings.Repeat("x", 2000):                                         false,
+	} {
+		err := fmt.Errorf("%s: %w", said, io.ErrUnexpectedEOF)
+		got := httpapi.Quiet(err, secret)
+		if (got.Error() == err.Error()) != shown || !errors.Is(got, io.ErrUnexpectedEOF) || !shown && strings.Contains(got.Error(), "blue") {
+			t.Errorf("%.60s: %v", said, got)
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	for _, tt := range []struct{ value, want string }{
+		{"sk-1", "sk-1"}, {" sk-1\r\n", "sk-1"}, {"", ""}, {"\n", ""}, {"sk-1\nsk-2", ""}, {"sk\x01", ""},
+	} {
+		t.Setenv("TEST_KEY", tt.value)
+		got, err := httpapi.Key("TEST_KEY")
+		if got != tt.want || (err == nil) != (tt.want != "") || err != nil && strings.Contains(err.Error(), "sk") {
+			t.Errorf("%q: %q, %v", tt.value, got, err)
+		}
+	}
+}

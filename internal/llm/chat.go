@@ -148,11 +148,17 @@ func (c *Client) chatAs(ctx context.Context, r Request, format string) (*Reply, 
 	reply.Cost, err = c.pay(ctx, paid{prompt: r.Prompt, in: in, out: r.MaxOutput, do: func(ctx context.Context, e Entry) (u usage, err error) {
 		err = c.post(ctx, e, "chat/completions", body, texts(r.Messages), func(raw []byte) error {
 			res, err := parseChat(raw)
-			if err != nil {
+			if res == nil {
 				return err
 			}
 			u = usage{in: res.Usage.PromptTokens, out: res.Usage.CompletionTokens}
 			u.check()
+			if err != nil {
+				if !u.known && len(res.Choices) > 0 { // how much more it said is not known
+					u.in, u.out = in, r.MaxOutput
+				}
+				return err
+			}
 			if len(res.Choices) == 0 {
 				return fmt.Errorf("%w: no choices", ErrReply)
 			}

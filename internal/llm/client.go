@@ -9,12 +9,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/internal/httpapi"
 	"github.com/memsearch/memsearch/internal/tokens"
 )
 
@@ -90,8 +90,8 @@ func New(p Profile, o *Options) (*Client, error) {
 	c.url = u.JoinPath("/").String()
 	key := ""
 	if name := c.profile.APIKeyEnv; name != "" && !c.opts.Cassette.replays() {
-		if key = os.Getenv(name); key == "" {
-			return nil, fmt.Errorf("set up profile %s: %w: environment variable %s is empty", c.profile.Name, ErrNoKey, name)
+		if key, err = httpapi.Key(name); err != nil {
+			return nil, fmt.Errorf("set up profile %s: %w: %w", c.profile.Name, ErrNoKey, err)
 		}
 	}
 	c.key = func() string { return key }
@@ -235,10 +235,10 @@ func (c *Client) charge(e *Entry, u usage, err error) {
 	switch {
 	case u.known:
 		e.TokensIn, e.TokensOut, e.Counted = u.in, u.out, false
-	case refused || undialled(err):
-		e.TokensIn, e.TokensOut, e.Counted = 0, 0, false
 	case u.in+u.out > 0: // counted from what arrived
 		e.TokensIn, e.TokensOut = u.in, u.out
+	case refused || undialled(err):
+		e.TokensIn, e.TokensOut, e.Counted = 0, 0, false
 	}
 	e.Money = c.profile.money(e.TokensIn, e.TokensOut)
 	e.State, e.Reason = StateOK, ""

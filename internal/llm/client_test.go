@@ -3,7 +3,9 @@ package llm_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +96,8 @@ func TestFailures(t *testing.T) {
 		{"401", llmtest.Status(401, "", "who"), 1, nil, 401},
 		{"403", llmtest.Status(403, "", "no"), 1, nil, 403},
 		{"404", llmtest.Status(404, "", "no model"), 1, nil, 404},
+		{"redirect", llmtest.Status(307, "", "", "Location: /v1/elsewhere"), 1, nil, 307},
+		{"500 and a large page", llmtest.Raw(500, strings.Repeat("x", llm.DefaultMaxReply+1)), 2, nil, 0},
 		{"reset", llmtest.Reset(), 2, nil, 0},
 		{"reset mid-body", llmtest.ResetMidBody(), 2, nil, 0},
 		{"stream cut short", llmtest.CutStream("fi"), 2, nil, 0},
@@ -144,6 +148,60 @@ func TestFailures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBrokenStreams: what a model said before its server failed is paid for: what
+// the server says, else all that was set aside.
+func TestBrokenStreams(t *testing.T) {
+	const piece, used = `data: {"choices":[{"index":0,"delta":{"content":"fi"}}]}`, `data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}`
+	const failed = `data: {"error":{"message":"nope","code":400}}`
+	in := llm.PromptTokens(hello().Messages)
+	for name, tt := range map[string]struct {
+		events []string
+		want   memsearch.Cost
+	}{
+		"error":                  {[]string{failed}, memsearch.Cost{Calls: 1}},
+		"error after text":       {[]string{piece, failed}, memsearch.Cost{Calls: 1, TokensIn: in, TokensOut: 100}},
+		"error after usage":      {[]string{piece, used, failed}, memsearch.Cost{Calls: 1, TokensIn: 7, TokensOut: 3}},
+		"cut":                    {[]string{piece}, memsearch.Cost{Calls: 1, TokensIn: in, TokensOut: 100}},
+		"cut after usage":        {[]string{piece, used}, memsearch.Cost{Calls: 1, TokensIn: 7, TokensOut: 3}},
+		"an event of no meaning": {[]string{piece, "data: {"}, memsearch.Cost{Calls: 1, TokensIn: in, TokensOut: 100}},
+	} {
+		srv := llmtest.New(t, llmtest.Raw(200, strings.Join(tt.events, "\n\n")+"\n\n"))
+		none := 0
+		c := client(t, srv, func(p *llm.Profile, _ *llm.Options) { p.Retries, p.PriceIn, p.PriceOut = &none, 0, 0 })
+		reply, err := c.Ask(t.Context(), hello())
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		if d := cmp.Diff(tt.want, reply.Cost); d != "" {
+			t.Errorf("%s: cost (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// TestNoHTTP: a server that sends back what it got as something that is not HTTP
+// makes neither key nor prompt part of the error.
+func TestNoHTTP(t *testing.T) {
+	t.Setenv("MODEL_KEY", "sk-very-secret-0123456789")
+	for _, format := range []string{"%s %s\r\n\r\n", "HTTP/1.1 200 OK\r\n%s %s\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: %s %s\r\n\r\n"} {
+		srv := llmtest.New(t, func(w http.ResponseWriter, r *llmtest.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, format, "sk-very-secret-0123456789", "say hello to the violet heron")
+		})
+		none := 0
+		c := client(t, srv, func(p *llm.Profile, _ *llm.Options) { p.APIKeyEnv, p.Retries = "MODEL_KEY", &none })
+		_, err := c.Ask(t.Context(), hello())
+		if err == nil || strings.Contains(err.Error(), "sk-very") || strings.Contains(err.Error(), "violet heron") {
+			t.Errorf("%q: %v", format, err)
+		}
 	}
 }
 

@@ -45,13 +45,16 @@ func (c *Client) post(ctx context.Context, e Entry, path string, body any, texts
 	if err == nil {
 		err = parse(got)
 	}
-	if status := httpapi.Status(err, append(texts, c.key())...); status != nil {
+	secret := append(texts, c.key())
+	if status := httpapi.Status(err, secret...); status != nil {
 		if res != nil {
 			status.Wait = httpapi.RetryAfter(res.Header, c.opts.Now())
 		}
 		err = status
 	} else if why := httpapi.Malformed(err); why != "" {
 		err = fmt.Errorf("%w: %s", ErrReply, why)
+	} else {
+		err = httpapi.Quiet(err, secret...)
 	}
 	c.debug(e, sent, got, err) // as it is returned: before that, it may quote the body
 	return err
@@ -78,12 +81,13 @@ func hasEvents(raw []byte) bool {
 var errCut = fmt.Errorf("stream of events: %w", io.ErrUnexpectedEOF)
 
 // parseEvents puts the pieces of a streamed completion together. Of one that was
-// cut short it returns what there is.
+// cut short, or ends in an error of the server, it returns what there is.
 func parseEvents(raw []byte) (*goopenai.ChatCompletionResponse, error) {
 	res := &goopenai.ChatCompletionResponse{}
 	choice := goopenai.ChatCompletionChoice{}
 	var text, refusal strings.Builder
 	some, done := false, false
+	var failed error
 	lines := bufio.NewScanner(bytes.NewReader(raw))
 	lines.Buffer(nil, DefaultMaxReply+1)
 	for lines.Scan() {
@@ -96,7 +100,8 @@ func parseEvents(raw []byte) (*goopenai.ChatCompletionResponse, error) {
 			break
 		}
 		if api := httpapi.ErrorObject(data); api != nil {
-			return nil, api
+			failed = api
+			break
 		}
 		var chunk goopenai.ChatCompletionStreamResponse
 		if json.Unmarshal(data, &chunk) != nil {
@@ -121,8 +126,8 @@ func parseEvents(raw []byte) (*goopenai.ChatCompletionResponse, error) {
 	if some {
 		res.Choices = []goopenai.ChatCompletionChoice{choice}
 	}
-	if !done && choice.FinishReason == "" {
-		return res, errCut
+	if failed == nil && !done && choice.FinishReason == "" {
+		failed = errCut
 	}
-	return res, nil
+	return res, failed
 }

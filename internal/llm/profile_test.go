@@ -35,6 +35,7 @@ func TestInherit(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	t.Setenv("EMPTY_KEY", "")
+	t.Setenv("LONG_KEY", "hunter2\nhunter3")
 	for _, tt := range []struct {
 		name string
 		p    llm.Profile
@@ -42,6 +43,7 @@ func TestNew(t *testing.T) {
 	}{
 		{"no model", llm.Profile{BaseURL: "http://a"}, nil},
 		{"no key", llm.Profile{Model: "m", APIKeyEnv: "EMPTY_KEY"}, llm.ErrNoKey},
+		{"key of two lines", llm.Profile{Model: "m", APIKeyEnv: "LONG_KEY"}, llm.ErrNoKey},
 		{"password", llm.Profile{Model: "m", BaseURL: "http://u:hunter2@host/v1"}, nil},
 		{"query", llm.Profile{Model: "m", BaseURL: "http://host/v1?key=hunter2"}, nil},
 		{"scheme", llm.Profile{Model: "m", BaseURL: "file:///hunter2"}, nil},
