@@ -111,6 +111,44 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// TestGateMargin works the lead out by hand: scores .54 and .48 by cosines .9 and .8
+// of weight .6, where no word of the query is known.
+func TestGateMargin(t *testing.T) {
+	long := strings.Repeat("kite ", 600)
+	first, second := note{id: "a", text: long, cos: .9}, note{id: "b", text: long + "b", cos: .8}
+	for _, tt := range []struct {
+		name   string
+		margin float64 // option
+		scopes [][]note
+		want   float64
+		ask    bool
+	}{
+		{"above", .1, [][]note{{first, second}}, 1. / 9, false},
+		{"below", .12, [][]note{{first, second}}, 1. / 9, true},
+		{"no lead is enough", -1, [][]note{{first, second}}, 1. / 9, true},
+		{"scopes that cannot be compared", .1, [][]note{{first}, {second}}, 0, true},
+		{"other scopes have nothing", .1, [][]note{{}, {first, second}}, 1. / 9, false},
+	} {
+		var fakes []*fake
+		for _, notes := range tt.scopes {
+			fakes = append(fakes, newFake(notes...))
+		}
+		e := engine(&recall.Options{Reranker: &judge{answer: picks(0)}, GateMargin: tt.margin}, fakes...)
+		g := ask(t, e, memsearch.Query{Text: "dragon"}).Trace.Gate
+		if g.Ask != tt.ask || !near(g.Margin, tt.want) {
+			t.Errorf("%s: %+v, want %v, %v", tt.name, g, tt.ask, tt.want)
+		}
+	}
+	// The numbers are there whatever the reason; without a model there is nobody to
+	// ask. Both notes hold the query's one word: 1.54 and 1.48.
+	for _, mode := range []memsearch.RerankMode{memsearch.RerankNever, memsearch.RerankAuto, memsearch.RerankAlways} {
+		g := ask(t, engine(&recall.Options{GateMargin: -1}, newFake(first, second)), memsearch.Query{Text: "kite", Rerank: mode}).Trace.Gate
+		if !near(g.Margin, .06/1.54) || g.Agree == 0 || g.Ask != (mode == memsearch.RerankAlways) {
+			t.Errorf("%s without a model: %+v", mode, g)
+		}
+	}
+}
+
 func TestArms(t *testing.T) {
 	for _, a := range []recall.Arms{recall.ArmBM25, recall.ArmVector, recall.ArmTemporal, recall.ArmHybrid} {
 		if got, err := recall.ParseArms(a.String()); got != a || err != nil {

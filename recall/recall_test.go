@@ -32,6 +32,7 @@ func TestQueryChecks(t *testing.T) {
 		{"no time", memsearch.Query{Text: "alpha"}, false},
 		{"range upside down", memsearch.Query{Now: now, Text: "alpha", Since: now, Until: now.Add(-time.Hour)}, false},
 		{"unknown category", memsearch.Query{Now: now, Text: "alpha", Categories: []memsearch.Category{"misc"}}, false},
+		{"unknown rerank mode", memsearch.Query{Now: now, Text: "alpha", Rerank: "sometimes"}, false},
 		{"punctuation", memsearch.Query{Now: now, Text: "\\"}, true},
 		{"huge", memsearch.Query{Now: now, Text: "alpha", K: 1 << 40, Budget: 1 << 40}, true},
 		{"hidden around", memsearch.Query{Now: now, Text: "alpha\u0001\u200b\u202e"}, true},
