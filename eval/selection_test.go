@@ -290,7 +290,7 @@ func TestOracleReachesTheCandidatesOfConversations(t *testing.T) {
 	}
 	var qs []eval.Question
 	for i, q := range all {
-		if i%10 == 0 && len(qrels[q.ID]) <= 10 { // ten places hold no more
+		if i%10 == 0 {
 			qs = append(qs, q)
 		}
 	}
