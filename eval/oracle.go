@@ -197,8 +197,9 @@ func (o *Oracle) rank(documents []string) map[string]any {
 	results := make([]any, len(documents))
 	tokens := 0
 	for i, d := range documents {
-		_, text, _ := strings.Cut(d, "\n") // behind date or summary
-		results[i] = map[string]any{"index": i, "relevance_score": float64(max(o.grade(d), o.grade(text)))}
+		_, undated, _ := strings.Cut(d, "\n")
+		_, text, _ := strings.Cut(undated, "\n") // behind date and summary
+		results[i] = map[string]any{"index": i, "relevance_score": float64(max(o.grade(d), o.grade(undated), o.grade(text)))}
 		tokens += len(d) / 4
 	}
 	return map[string]any{"results": results, "usage": map[string]int{"total_tokens": max(tokens, 1)}}

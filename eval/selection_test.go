@@ -32,7 +32,13 @@ func birds(n int) ([]eval.Document, []eval.Question, eval.Qrels) {
 		d := eval.Document{ID: fmt.Sprintf("d%03d", i), CreatedAt: time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC),
 			Text: fmt.Sprintf("Note %d: nothing but weather over the marsh, wind force %d.", i, i%9)}
 		if i < len(names) {
+			if i%2 == 0 {
+				d.Title = fmt.Sprintf("Sighting %d", i)
+			}
 			d.Text = fmt.Sprintf("The %s was seen from hide number %d at low tide.", names[i], i+1)
+			if i == 2 { // more than a model is shown
+				d.Text += strings.Repeat(" Then it probed the mud for worms, shrimps and small crabs until the water came back.", 30)
+			}
 			id := fmt.Sprintf("q%d", i)
 			qs = append(qs, eval.Question{ID: id, Text: "from which hide was the " + names[i] + " seen"})
 			qrels[id] = map[string]int{d.ID: 1}
