@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/index"
 	"github.com/memsearch/memsearch/index/validity"
 	"github.com/memsearch/memsearch/recall"
 	"github.com/memsearch/memsearch/rerank"
@@ -208,6 +209,21 @@ func TestRerankFailures(t *testing.T) {
 	}
 }
 
+// TestCandidatesThatCannotBeRead: what only a model would have seen is told of, too.
+func TestCandidatesThatCannotBeRead(t *testing.T) {
+	f := kites(12)
+	f.notes[10].file = errors.New("disk on fire")
+	o := &recall.Options{Reranker: &judge{answer: picks(9)}}
+	res := ask(t, engine(o, f), always("kite"))
+	if d := cmp.Diff([]string{"k09"}, ids(res)); d != "" || res.Status != memsearch.StateDegraded || !strings.Contains(res.Reasons[0], "disk on fire") {
+		t.Errorf("%s: %v, %v", res.Status, ids(res), res.Reasons)
+	}
+	res = ask(t, engine(o, f), memsearch.Query{Text: "kite", Rerank: memsearch.RerankNever})
+	if res.Status != memsearch.StateOK || len(res.Hits) != memsearch.DefaultK {
+		t.Errorf("%s: %v, %v", res.Status, ids(res), res.Reasons)
+	}
+}
+
 // TestOddPicks: of an answer that is partly wrong the right part counts.
 func TestOddPicks(t *testing.T) {
 	res := ask(t, engine(&recall.Options{Reranker: &judge{answer: picks(3, 3, -7, 1, 1000)}}, kites(6)), always("kite"))
@@ -286,12 +302,101 @@ func TestSelection(t *testing.T) {
 	}
 }
 
+// TestSelectionShowsWhatMayBeReturned: the catalog has a memory when any of its units
+// may be returned, and only then.
+func TestSelectionShowsWhatMayBeReturned(t *testing.T) {
+	f := newFake(
+		note{id: "log#1", text: "Entry one.", row: validity.Row{Hash: "1", Occurred: day(2026, 3, 1)}},
+		note{id: "log#2", text: "Entry two.", row: validity.Row{Hash: "2", Occurred: day(2026, 3, 2)}},
+		note{id: "log#3", text: "Entry three.", row: validity.Row{Hash: "3", Occurred: day(2026, 3, 3)}},
+		note{id: "known", text: "Known.", row: validity.Row{Hash: "k", Occurred: day(2026, 3, 2)}},
+		note{id: "changed", text: "Changed.", row: validity.Row{Hash: "c", Occurred: day(2026, 3, 2)}},
+		note{id: "usage", text: "Usage.", row: validity.Row{Tools: []string{"rg"}, Occurred: day(2026, 3, 2)}},
+		note{id: "warning", text: "Warning.", row: validity.Row{Tools: []string{"rg"}, Kind: memsearch.KindWarning, Occurred: day(2026, 3, 2)}},
+		note{id: "late", text: "Late.", row: validity.Row{Occurred: day(2026, 4, 1)}},
+	)
+	j := &judge{answer: picks(0, 1, 2)}
+	q := memsearch.Query{Text: "x", Surfaced: map[string]string{"known": "k", "log#2": "2", "changed": "old"}, Tools: []string{"RG"},
+		Since: day(2026, 3, 2).Span.From, Until: day(2026, 3, 4).Span.From}
+	res := ask(t, engine(&recall.Options{Selector: j}, f), q)
+	var lines []string
+	for _, l := range j.catalog {
+		lines = append(lines, l.ID+": "+l.Summary)
+	}
+	if d := cmp.Diff([]string{"changed: Changed.", "log: Entry three.", "warning: Warning."}, lines); d != "" {
+		t.Errorf("catalog (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff([]string{"changed", "log#3", "warning"}, ids(res)); d != "" {
+		t.Errorf("hits (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff([]string{"known", "log#2"}, res.Already); d != "" {
+		t.Errorf("already recalled (-want +got):\n%s", d)
+	}
+	if res.Trace.Candidates != 3 || res.Trace.Dropped["tool in use"] != 1 || res.Trace.Dropped["not valid"] != 2 {
+		t.Errorf("trace %+v", res.Trace)
+	}
+}
+
+// TestSelectionOverScopes: one catalog, the newest first, and each pick is read from
+// the scope that it stands in.
+func TestSelectionOverScopes(t *testing.T) {
+	at := func(days int, text string) note {
+		return note{id: "same", text: text, row: validity.Row{CreatedAt: now.AddDate(0, 0, -days)}}
+	}
+	j := &judge{answer: picks(0, 1)}
+	res := ask(t, engine(&recall.Options{Selector: j}, newFake(at(2, "Of the user.")), newFake(at(1, "Of the project."))), memsearch.Query{Text: "x"})
+	if len(res.Hits) != 2 || res.Hits[0].Text != "Of the project." || res.Hits[0].Scope != "project" || res.Hits[1].Scope != "user" {
+		t.Errorf("hits %+v", res.Hits)
+	}
+	if d := cmp.Diff([]string{"project/same", "user/same"}, res.Injected); d != "" {
+		t.Errorf("injected (-want +got):\n%s", d)
+	}
+}
+
+// TestSelectionOfStale: what was changed since it was indexed is not returned, and an
+// empty answer would be a lie.
+func TestSelectionOfStale(t *testing.T) {
+	f := newFake(note{id: "a", text: "x", file: fmt.Errorf("read a.md: %w", index.ErrStale)})
+	res := ask(t, engine(&recall.Options{Selector: &judge{answer: picks(0)}}, f), memsearch.Query{Text: "x"})
+	if res.Status != memsearch.StateDegraded || res.Stale != 1 || len(res.Hits) != 0 {
+		t.Errorf("%s, %d stale: %v", res.Status, res.Stale, res.Reasons)
+	}
+	f = newFake(note{id: "a", text: "x", file: errors.New("disk on fire")}, note{id: "b", text: "y"})
+	res = ask(t, engine(&recall.Options{Selector: &judge{answer: picks(0, 1)}}, f), memsearch.Query{Text: "x"})
+	if d := cmp.Diff([]string{"b"}, ids(res)); d != "" || res.Status != memsearch.StateDegraded || !strings.Contains(res.Reasons[0], "disk on fire") {
+		t.Errorf("%s: %v, %v", res.Status, ids(res), res.Reasons)
+	}
+}
+
+// TestSelectionOfNothing: an empty catalog asks nobody.
+func TestSelectionOfNothing(t *testing.T) {
+	for _, tt := range []struct {
+		f      *fake
+		reason string
+	}{
+		{newFake(), recall.ReasonNothing},
+		{newFake(note{id: "a", text: "x", row: validity.Row{Hash: "1"}}), recall.ReasonAlready},
+	} {
+		j := &judge{answer: picks(0)}
+		res := ask(t, engine(&recall.Options{Selector: j}, tt.f), memsearch.Query{Text: "x", Surfaced: map[string]string{"a": "1"}})
+		if res.Status != memsearch.StateEmpty || j.calls.Load() != 0 || cmp.Diff([]string{tt.reason}, res.Reasons) != "" {
+			t.Errorf("%s after %d calls: %v", res.Status, j.calls.Load(), res.Reasons)
+		}
+	}
+}
+
 // TestSelectionFallsBack: a selector that fails, or is not wanted, leaves a search.
 func TestSelectionFallsBack(t *testing.T) {
 	fail := &judge{answer: func(context.Context, int) (*rerank.Answer, error) { return nil, errors.New("gone") }}
 	res := ask(t, engine(&recall.Options{Selector: fail}, kites(3)), memsearch.Query{Text: "kite"})
 	if res.Status != memsearch.StateDegraded || res.SelectedBy != "fusion" || len(res.Hits) != 3 || !strings.Contains(res.Reasons[0], "selection failed") {
 		t.Errorf("%s by %s: %v", res.Status, res.SelectedBy, res.Reasons)
+	}
+	f := kites(3)
+	f.fail["list"] = errors.New("disk on fire")
+	res = ask(t, engine(&recall.Options{Selector: &judge{answer: picks(0)}}, f), memsearch.Query{Text: "kite"})
+	if res.Status != memsearch.StateDegraded || res.SelectedBy != "fusion" || len(res.Hits) != 3 || !strings.Contains(res.Reasons[0], "disk on fire") {
+		t.Errorf("no catalog: %s by %s: %v", res.Status, res.SelectedBy, res.Reasons)
 	}
 	never := &judge{answer: picks(0)}
 	res = ask(t, engine(&recall.Options{Selector: never}, kites(3)), memsearch.Query{Text: "kite", Rerank: memsearch.RerankNever})
