@@ -145,7 +145,7 @@ func (r *recalling) judged(ctx context.Context, ask func(context.Context) (*rera
 		v := verdict{err: errPanic}
 		defer func() {
 			if p := recover(); p != nil {
-				r.engine.opts.Logger.Warn("reranker panicked", "panic", p)
+				r.engine.opts.Logger.Warn("reranker panicked", "panic", fmt.Sprintf("%T", p)) // its value may hold a text
 			}
 			said <- v
 		}()
