@@ -181,7 +181,8 @@ func (m *models) newSelector() (recall.Selector, error) {
 }
 
 func (m *models) crossEncoder(client *llm.Client) rerank.Reranker {
-	return rerank.NewCrossEncoder(client, &rerank.CrossEncoderOptions{Model: client.Profile().Model, Budget: m.core.settings.Rerank.Budget, Cache: m.verdicts()})
+	return rerank.NewCrossEncoder(client, &rerank.CrossEncoderOptions{Model: client.Profile().Model, Budget: m.core.settings.Rerank.Budget,
+		MaxCalls: m.core.settings.Rerank.MaxCalls, Cache: m.verdicts()})
 }
 
 func (m *models) listwise(client *llm.Client) (rerank.Reranker, error) {

@@ -33,6 +33,12 @@ type CrossEncoderOptions struct {
 	// If zero, [DefaultSnippet].
 	Snippet int
 
+	// MaxCalls is how many calls one task may take, with those made again after
+	// a failure.
+	//
+	// If zero, [DefaultMaxCalls].
+	MaxCalls int
+
 	// MinScore, if non-nil, leaves out what scores less.
 	MinScore *float64
 
@@ -55,6 +61,7 @@ func NewCrossEncoder(r Ranker, o *CrossEncoderOptions) *CrossEncoder {
 	}
 	c.opts.Budget = cmp.Or(c.opts.Budget, DefaultBudget)
 	c.opts.Snippet = cmp.Or(c.opts.Snippet, DefaultSnippet)
+	c.opts.MaxCalls = cmp.Or(c.opts.MaxCalls, DefaultMaxCalls)
 	return c
 }
 
@@ -72,7 +79,7 @@ func (c *CrossEncoder) Rerank(ctx context.Context, t Task) (*Answer, error) {
 	}
 	key := cacheKey(s.kind, c.opts.Model, t.Sample, append([]string{query}, docs...)...)
 	picks, err := s.verdict(len(docs), key, func() (*entry, error) {
-		reply, err := c.ranker.Rank(ctx, llm.RankRequest{Query: query, Documents: docs, Prompt: s.kind, Sample: t.Sample})
+		reply, err := c.ranker.Rank(ctx, llm.RankRequest{Query: query, Documents: docs, MaxCalls: c.opts.MaxCalls, Prompt: s.kind, Sample: t.Sample})
 		if reply != nil {
 			s.answer.Cost.Add(reply.Cost)
 		}

@@ -33,8 +33,8 @@ type ListwiseOptions struct {
 	// If zero, [DefaultBudget].
 	Budget int
 
-	// MaxCalls is how often the model may be asked about one task, for more
-	// windows or once more after a reply that cannot be used.
+	// MaxCalls is how many calls one task may take: for more windows, once more
+	// after a reply that cannot be used, or again after a failure.
 	//
 	// If zero, [DefaultMaxCalls].
 	MaxCalls int

@@ -43,7 +43,7 @@ type SelectorOptions struct {
 	// If nil, it is [DefaultSelectPrompt].
 	Prompt *prompt.Prompt
 
-	// MaxCalls is how often the model may be asked about one task.
+	// MaxCalls is how many calls one task may take, with those made again.
 	//
 	// If zero, [DefaultSelectCalls].
 	MaxCalls int

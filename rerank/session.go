@@ -25,7 +25,7 @@ type limited struct {
 }
 
 func (l *limited) Ask(ctx context.Context, r llm.Request) (*llm.Reply, error) {
-	if l.left--; l.left < 0 {
+	if l.left <= 0 {
 		return nil, ErrCalls
 	}
 	if l.budget > 0 {
@@ -33,7 +33,14 @@ func (l *limited) Ask(ctx context.Context, r llm.Request) (*llm.Reply, error) {
 			return nil, fmt.Errorf("%w: the prompt takes more than %d tokens", ErrBudget, l.budget)
 		}
 	}
-	return l.asker.Ask(ctx, r)
+	r.MaxCalls = l.left
+	reply, err := l.asker.Ask(ctx, r)
+	made := 1
+	if reply != nil {
+		made = max(made, reply.Cost.Calls)
+	}
+	l.left -= made
+	return reply, err
 }
 
 // fit shortens what was added to a prompt when it is put once more: the reply

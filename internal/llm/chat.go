@@ -57,6 +57,7 @@ func (c *Client) chat(ctx context.Context, r Request) (*Reply, error) {
 	var sum memsearch.Cost
 	for {
 		reply, err := c.chatAs(ctx, r, format)
+		made := reply.Cost.Calls
 		sum.Add(reply.Cost)
 		reply.Cost = sum
 		next := map[string]string{StructuredSchema: StructuredObject, StructuredObject: StructuredNone}[format]
@@ -65,6 +66,11 @@ func (c *Client) chat(ctx context.Context, r Request) (*Reply, error) {
 		}
 		c.server.lower(next)
 		format = next
+		if r.MaxCalls > 0 {
+			if r.MaxCalls -= made; r.MaxCalls <= 0 {
+				return reply, err
+			}
+		}
 	}
 }
 
@@ -145,7 +151,7 @@ func (c *Client) chatAs(ctx context.Context, r Request, format string) (*Reply, 
 	if err != nil {
 		return reply, err
 	}
-	reply.Cost, err = c.pay(ctx, paid{prompt: r.Prompt, in: in, out: r.MaxOutput, do: func(ctx context.Context, e Entry) (u usage, err error) {
+	reply.Cost, err = c.pay(ctx, paid{prompt: r.Prompt, in: in, out: r.MaxOutput, calls: r.MaxCalls, do: func(ctx context.Context, e Entry) (u usage, err error) {
 		err = c.post(ctx, e, "chat/completions", body, texts(r.Messages), func(raw []byte) error {
 			res, err := parseChat(raw)
 			if res == nil {

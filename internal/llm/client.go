@@ -156,6 +156,7 @@ func PromptTokens(messages []Message) int {
 type paid struct {
 	prompt  string // label for the ledger
 	in, out int    // most tokens it may take
+	calls   int    // most tries; zero: as the profile says
 	do      func(ctx context.Context, e Entry) (usage, error)
 }
 
@@ -187,7 +188,7 @@ func (c *Client) pay(ctx context.Context, p paid) (memsearch.Cost, error) {
 		return cost, &CapError{Per: "call", What: "tokens", Limit: float64(most), Want: float64(n)}
 	}
 	err := c.guarded(func() error {
-		return c.retry(ctx, func() error {
+		return c.retry(ctx, p.calls, func() error {
 			e, err := c.try(ctx, p)
 			cost.Add(memsearch.Cost{Calls: e.Calls, TokensIn: e.TokensIn, TokensOut: e.TokensOut, Money: e.Money})
 			return err

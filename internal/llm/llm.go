@@ -38,6 +38,7 @@ type Request struct {
 	SchemaName string // of letters, digits, "_" and "-"; needed with Schema
 
 	MaxOutput int    // tokens; zero: what the profile says
+	MaxCalls  int    // calls it may take, with those made again; zero: what the profile says
 	Prompt    string // the prompt in use, for example "rerank@1"; names the request in the ledger and in errors
 	Sample    int    // tells repetitions of one request apart where replies are stored; not sent
 }

@@ -17,6 +17,7 @@ import (
 type RankRequest struct {
 	Query     string
 	Documents []string
+	MaxCalls  int    // see [Request]
 	Prompt    string // names the request in the ledger
 	Sample    int    // see [Request]
 }
@@ -58,7 +59,7 @@ func (c *Client) rank(ctx context.Context, r RankRequest) (*RankReply, error) {
 		"top_n": len(r.Documents), "return_documents": false}
 	reply := &RankReply{}
 	var err error
-	reply.Cost, err = c.pay(ctx, paid{prompt: r.Prompt, in: in, do: func(ctx context.Context, e Entry) (u usage, err error) {
+	reply.Cost, err = c.pay(ctx, paid{prompt: r.Prompt, in: in, calls: r.MaxCalls, do: func(ctx context.Context, e Entry) (u usage, err error) {
 		err = c.post(ctx, e, "rerank", body, append(slices.Clone(r.Documents), r.Query), func(raw []byte) (err error) {
 			reply.Scores, u, err = parseRank(raw, len(r.Documents))
 			if err == nil && !u.known {

@@ -35,12 +35,12 @@ type stopped struct {
 func (s stopped) Unwrap() []error { return []error{s.error, s.why} }
 
 // retry calls op until it succeeds, fails for good, or has failed as often as the
-// profile allows.
-func (c *Client) retry(ctx context.Context, op func() error) error {
+// profile allows, or most times; zero: any.
+func (c *Client) retry(ctx context.Context, most int, op func() error) error {
 	pause := &backoff.ExponentialBackOff{InitialInterval: firstPause, RandomizationFactor: .5, Multiplier: growth, MaxInterval: lastPause}
 	for try := 1; ; try++ {
 		err := op()
-		if err == nil || try > *c.profile.Retries || !temporary(err) {
+		if err == nil || try > *c.profile.Retries || try == most || !temporary(err) {
 			return err
 		}
 		wait := pause.NextBackOff()
