@@ -3,6 +3,7 @@ package llm
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -248,10 +249,13 @@ func (c *Client) charge(e *Entry, u usage, err error) {
 	}
 }
 
-// undialled reports whether no connection came about.
+// undialled reports whether no connection came about over which a request could
+// have gone.
 func undialled(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial"
+	_, unknown := errors.AsType[*tls.CertificateVerificationError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err) // a server that does not speak TLS
+	return ok && op.Op == "dial" || unknown || plain || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // kind returns one word for an error, for the ledger.

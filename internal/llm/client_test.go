@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -208,14 +211,22 @@ func TestNoHTTP(t *testing.T) {
 // TestUnreachable: what no server got costs a call and no token, and is not asked
 // again.
 func TestUnreachable(t *testing.T) {
-	srv := llmtest.Start(llmtest.Text("fine"))
-	srv.Close()
-	c := client(t, srv, nil)
-	reply, err := c.Ask(t.Context(), hello())
-	if err == nil {
-		t.Fatal("a reply of nobody")
-	}
-	if d := cmp.Diff(memsearch.Cost{Calls: 1}, reply.Cost); d != "" {
-		t.Errorf("cost (-want +got):\n%s", d)
+	gone := llmtest.Start(llmtest.Text("fine"))
+	gone.Close()
+	here := llmtest.New(t, llmtest.Text("fine"))
+	other := httptest.NewUnstartedServer(here)
+	other.Config.ErrorLog = log.New(io.Discard, "", 0)
+	other.StartTLS()
+	defer other.Close()
+	for name, url := range map[string]string{"gone": gone.URL, "no TLS": strings.Replace(here.URL, "http:", "https:", 1), "unknown certificate": other.URL} {
+		c := client(t, here, func(p *llm.Profile, _ *llm.Options) { p.BaseURL = url })
+		reply, err := c.Ask(t.Context(), hello())
+		if err == nil {
+			t.Errorf("%s: a reply", name)
+			continue
+		}
+		if d := cmp.Diff(memsearch.Cost{Calls: 1}, reply.Cost); d != "" {
+			t.Errorf("%s: cost (-want +got):\n%s", name, d)
+		}
 	}
 }
