@@ -85,8 +85,8 @@ func New(p Profile, o *Options) (*Client, error) {
 		return nil, fmt.Errorf("set up profile %s: structured is none of %s", c.profile.Name, strings.Join(StructuredModes, ", "))
 	}
 	u, err := url.Parse(c.profile.BaseURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		return nil, fmt.Errorf("set up profile %s: base_url is not an http address without password and query", c.profile.Name)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("set up profile %s: base_url is not an http address without password, query and fragment", c.profile.Name)
 	}
 	c.url = u.JoinPath("/").String()
 	key := ""

@@ -46,6 +46,7 @@ func TestNew(t *testing.T) {
 		{"key of two lines", llm.Profile{Model: "m", APIKeyEnv: "LONG_KEY"}, llm.ErrNoKey},
 		{"password", llm.Profile{Model: "m", BaseURL: "http://u:hunter2@host/v1"}, nil},
 		{"query", llm.Profile{Model: "m", BaseURL: "http://host/v1?key=hunter2"}, nil},
+		{"fragment", llm.Profile{Model: "m", BaseURL: "http://host/v1#hunter2"}, nil},
 		{"scheme", llm.Profile{Model: "m", BaseURL: "file:///hunter2"}, nil},
 		{"no URL", llm.Profile{Model: "m", BaseURL: "http://hunter2 host:x"}, nil},
 		{"structured", llm.Profile{Model: "m", BaseURL: "http://a", Structured: "xml"}, nil},
