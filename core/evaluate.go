@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memsearch/memsearch/core/config"
+	"github.com/memsearch/memsearch/internal/llm"
 	"github.com/memsearch/memsearch/recall"
 	"github.com/memsearch/memsearch/rerank"
 )
@@ -56,3 +57,22 @@ func NewJudge(c *config.Config, dir string, log *slog.Logger) (*Judge, error) {
 
 // Close releases what the models hold.
 func (j *Judge) Close() error { return j.models.close() }
+
+// NewAsker returns the model of the profile called name, apart from any vault,
+// with its name and what closes it. What it costs goes into the ledger that the
+// settings name, else into one in dir. It is nil when the profile names no model.
+func NewAsker(c *config.Config, name, dir string, log *slog.Logger) (a llm.Asker, model string, done func() error, err error) {
+	p, err := c.Profile(name)
+	if err != nil || !p.Usable() {
+		return nil, "", nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, "", nil, err
+	}
+	m := newModels(&shared{settings: c, log: log, now: time.Now, indexDirs: []string{dir}, ledgerDir: dir})
+	client, err := m.newClient(name)
+	if err != nil {
+		return nil, "", nil, errors.Join(err, m.close())
+	}
+	return client, p.Model, m.close, nil
+}

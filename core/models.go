@@ -51,7 +51,7 @@ func newModels(s *shared) *models {
 	m := &models{core: s}
 	m.cassette = lazily(m.openCassette)
 	m.ledger = lazily(m.openLedger)
-	m.client = lazily(m.newClient)
+	m.client = lazily(func() (*llm.Client, error) { return m.newClient(s.settings.RecallProfile) })
 	m.rerank = lazily(m.newReranker)
 	m.selector = lazily(m.newSelector)
 	scan := secrets.New()
@@ -130,9 +130,9 @@ func openLedger(s *shared) (*llm.Ledger, error) {
 	return llm.OpenLedger(s.ledgerDir, vault.JournalDir)
 }
 
-func (m *models) newClient() (*llm.Client, error) {
+func (m *models) newClient(profile string) (*llm.Client, error) {
 	c := m.core.settings
-	p, err := c.Profile(c.RecallProfile)
+	p, err := c.Profile(profile)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,213 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// jsonCheck compares one value of the first JSON object or array in the answer.
+// Path is a JSON Pointer (RFC 6901); empty means the whole. Numbers are equal by
+// value, lists in order, objects member by member. Text around the JSON is
+// ignored; a second object is not looked at.
+type jsonCheck struct {
+	Path  string    `yaml:"path"`
+	Value yaml.Node `yaml:"value"`
+
+	want any
+}
+
+func (c *jsonCheck) prepare() error {
+	if c.Value.IsZero() {
+		return errors.New("value is missing")
+	}
+	if c.Path != "" && c.Path[0] != '/' {
+		return fmt.Errorf("path %q is no JSON pointer: it must open with a slash", c.Path)
+	}
+	var v any
+	if err := c.Value.Decode(&v); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(raw, &c.want)
+	}
+	return err
+}
+
+func (c *jsonCheck) Check(_ context.Context, o Outcome) (Verdict, error) {
+	doc, ok := findJSON(o.Answer)
+	if !ok {
+		return fail("the answer holds no JSON"), nil
+	}
+	got, ok := pointer(doc, c.Path)
+	switch {
+	case !ok:
+		return fail("the answer has nothing at %q", c.Path), nil
+	case !reflect.DeepEqual(got, c.want):
+		return fail("the answer has %s at %q", quote(fmt.Sprint(got)), c.Path), nil
+	}
+	return pass("the answer has %s at %q", quote(fmt.Sprint(got)), c.Path), nil
+}
+
+// maxStarts bounds how many braces of an answer are tried.
+const maxStarts = 100
+
+// findJSON returns the first object or array that stands in s as valid JSON.
+func findJSON(s string) (any, bool) {
+	for range maxStarts {
+		i := strings.IndexAny(s, "{[")
+		if i < 0 {
+			return nil, false
+		}
+		s = s[i:]
+		var v any
+		if json.NewDecoder(strings.NewReader(s)).Decode(&v) == nil {
+			return v, true
+		}
+		s = s[1:]
+	}
+	return nil, false
+}
+
+// pointer follows a JSON pointer.
+func pointer(v any, path string) (any, bool) {
+	if path == "" {
+		return v, true
+	}
+	for token := range strings.SplitSeq(path[1:], "/") {
+		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+		switch x := v.(type) {
+		case map[string]any:
+			next, ok := x[token]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(x) || strconv.Itoa(i) != token {
+				return nil, false
+			}
+			v = x[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// DefaultThreshold is the overlap that a set check wants unless it says.
+const DefaultThreshold = 1.0
+
+// setCheck reads the answer as a list and wants it to overlap with values: the
+// share of what stands in both among what stands in either (Jaccard 1901) must
+// reach the threshold. Items are parted by new lines or any of the separators,
+// and compared in the form of exact; bullets, numbers of a list and an opening
+// that ends in a colon are left out. An answer in a sentence is one item.
+type setCheck struct {
+	Values     []string `yaml:"values"`
+	Threshold  *float64 `yaml:"threshold"`
+	Separators []string `yaml:"separators"` // default: comma, semicolon, 、 and their full-width forms, "and", 和
+
+	sep *regexp.Regexp
+}
+
+var (
+	bullet  = regexp.MustCompile(`(?m)^[ \t]*(?:[-*+•]|[0-9]{1,3}[.)、])[ \t]*`)
+	leadIn  = regexp.MustCompile(`^[^\n:：]*(?::\s|：|:$)\s*`)
+	parting = regexp.MustCompile(`\n|[,;、，；]|(?i)\band\b|和`)
+)
+
+func (c *setCheck) prepare() error {
+	if len(c.Values) == 0 {
+		return errNothing
+	}
+	for i, v := range c.Values {
+		if c.Values[i] = unquoted(v); c.Values[i] == "" {
+			return errNothing
+		}
+	}
+	slices.Sort(c.Values)
+	c.Values = slices.Compact(c.Values)
+	if c.Threshold == nil {
+		c.Threshold = new(DefaultThreshold)
+	}
+	if !(*c.Threshold > 0 && *c.Threshold <= 1) {
+		return errors.New("threshold must lie above 0 and not above 1")
+	}
+	c.sep = parting
+	if len(c.Separators) > 0 {
+		parts := []string{`\n`}
+		for _, s := range c.Separators {
+			if s == "" {
+				return errNothing
+			}
+			parts = append(parts, regexp.QuoteMeta(s))
+		}
+		c.sep = regexp.MustCompile(strings.Join(parts, "|"))
+	}
+	return nil
+}
+
+func (c *setCheck) Check(_ context.Context, o Outcome) (Verdict, error) {
+	items := c.items(o.Answer)
+	both := 0
+	for _, it := range items {
+		if slices.Contains(c.Values, it) {
+			both++
+		}
+	}
+	share := float64(both) / float64(len(items)+len(c.Values)-both)
+	if share < *c.Threshold && math.Abs(share-*c.Threshold) > 1e-9 {
+		return fail("the overlap is %.2f, below %.2f", share, *c.Threshold), nil
+	}
+	return pass("the overlap is %.2f", share), nil
+}
+
+// items returns the distinct items of an answer.
+func (c *setCheck) items(answer string) []string {
+	answer = leadIn.ReplaceAllString(strings.TrimSpace(answer), "")
+	answer = bullet.ReplaceAllString(answer, "")
+	var out []string
+	for _, it := range c.sep.Split(answer, -1) {
+		if it = unquoted(it); it != "" && !slices.Contains(out, it) {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// judgeReply is what a judge must say.
+type judgeReply struct {
+	Pass   *bool  `json:"pass"`
+	Reason string `json:"reason"`
+}
+
+// readVerdict reads the last JSON object of a judge's reply that has a pass
+// member. Anything else is no verdict.
+func readVerdict(text string) (judgeReply, error) {
+	for end, n := len(text), 0; n < maxStarts; n++ {
+		i := strings.LastIndexByte(text[:end], '{')
+		if i < 0 {
+			break
+		}
+		// A brace inside the reason opens no object: the one before it is tried next,
+		// again with all that follows.
+		var r judgeReply
+		if json.NewDecoder(strings.NewReader(text[i:])).Decode(&r) == nil && r.Pass != nil {
+			return r, nil
+		}
+		end = i
+	}
+	return judgeReply{}, errors.New("the judge gave no verdict")
+}

@@ -1,0 +1,169 @@
+package replay_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/eval/replay"
+)
+
+const shipped = "../../examples/replay/tasks.yaml"
+
+func load(t *testing.T, path string) *replay.Set {
+	t.Helper()
+	s, err := replay.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestShippedSet loads the set that comes with the program: that every check can
+// fail is part of loading it.
+func TestShippedSet(t *testing.T) {
+	s := load(t, shipped)
+	count := map[string]int{}
+	for _, task := range s.Tasks {
+		for _, tag := range task.Tags {
+			count[tag]++
+		}
+		if task.Has("en") == task.Has("zh") {
+			t.Errorf("%s needs one language", task.ID)
+		}
+	}
+	if len(s.Tasks) < 66 || count["en"] < 25 || count["zh"] < 25 {
+		t.Errorf("%d tasks, %d English, %d Chinese", len(s.Tasks), count["en"], count["zh"])
+	}
+	for _, tag := range []string{"helps", "neutral", "trap", "preference", "command", "fix", "changed", "forget", "scope", "conflict", "time", "ignore"} {
+		if count[tag] < 4 {
+			t.Errorf("%d tasks of %s, want 4 or more", count[tag], tag)
+		}
+	}
+	t.Log(len(s.Tasks), "tasks:", count)
+}
+
+// TestShippedGuesses gives answers that know nothing: silence, and the question
+// itself. None of them may pass.
+func TestShippedGuesses(t *testing.T) {
+	s := load(t, shipped)
+	no := &asker{text: `{"reason": "it says nothing", "pass": false}`}
+	for i := range s.Tasks {
+		task := &s.Tasks[i]
+		answers := []string{"", "Yes.", "好的。"}
+		if task.Has(replay.TagHelps) {
+			answers = append(answers, task.Question())
+		}
+		for _, a := range answers {
+			if pass, _, err := task.Grade(t.Context(), replay.Outcome{Answer: a, Judge: no}); pass || err != nil {
+				t.Errorf("%s: %q passes, %v", task.ID, a, err)
+			}
+		}
+	}
+}
+
+// TestShippedRecall asks the product itself: what a task needs must be found by
+// it, or the set would measure something else than memory.
+func TestShippedRecall(t *testing.T) {
+	s := load(t, shipped)
+	helps, injected := 0, 0
+	opened := map[string]*core.Memory{} // by what tasks without edits read
+	for i := range s.Tasks {
+		task := &s.Tasks[i]
+		st := materialise(t, s, task)
+		key := strings.Join(task.Scopes, "+")
+		if len(task.Edits) > 0 {
+			key = task.ID
+		}
+		if opened[key] == nil {
+			opened[key] = open(t, task, st)
+		}
+		res := ask(t, task, opened[key])
+		for _, id := range st.Wrong {
+			if has(res, id) {
+				t.Logf("%s: %s is injected", task.ID, id)
+			}
+		}
+		for _, id := range st.Stale {
+			if has(res, id) {
+				t.Errorf("%s: superseded %s is injected", task.ID, id)
+			}
+		}
+		if !task.Has(replay.TagHelps) {
+			continue
+		}
+		helps++
+		if all(st.Gold, func(id string) bool { return has(res, id) }) {
+			injected++
+		} else {
+			t.Logf("%s: gold is not injected: %s %v", task.ID, res.Status, res.Reasons)
+		}
+	}
+	share := float64(injected) / float64(helps)
+	t.Logf("gold injected in %d of %d tasks (%.3f)", injected, helps, share)
+	if share < 0.8 {
+		t.Errorf("gold is injected in %.3f of the tasks that need it, want 0.8", share)
+	}
+}
+
+func materialise(t *testing.T, s *replay.Set, task *replay.Task) *replay.State {
+	t.Helper()
+	st, err := replay.Materialise(t.Context(), s, task, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func all(list []string, ok func(string) bool) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return !ok(s) })
+}
+
+// open opens and indexes what a task reads.
+func open(t *testing.T, task *replay.Task, st *replay.State) *core.Memory {
+	t.Helper()
+	m, err := core.Open(t.Context(), st.Scopes, &core.Options{Now: func() time.Time { return task.Now.Time }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	if _, err := m.Sync(t.Context(), core.SyncOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func ask(t *testing.T, task *replay.Task, m *core.Memory) *memsearch.Result {
+	t.Helper()
+	turns := task.Messages()
+	res, err := m.Recall(t.Context(), memsearch.Query{Text: task.Question(), Request: turns[len(turns)-1].Text, Now: task.Now.Time})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// has reports whether a unit of the memory called id is injected.
+func has(res *memsearch.Result, id string) bool {
+	return slices.ContainsFunc(res.Hits, func(h memsearch.Hit) bool {
+		return h.MemoryID == id && slices.Contains(res.Injected, h.ID)
+	})
+}
+
+// TestShippedIDs finds every memory that a task names, forgotten ones and those
+// of scopes that it does not read in the shipped folders.
+func TestShippedIDs(t *testing.T) {
+	s := load(t, shipped)
+	every := replay.Task{ID: "every", Now: s.Now, Scopes: []string{"vault", "other-project"}}
+	for _, task := range s.Tasks {
+		every.Wrong = append(every.Wrong, task.Wrong...)
+	}
+	every.Gold = every.Wrong // all must be there
+	if _, err := replay.Materialise(t.Context(), s, &every, filepath.Join(t.TempDir(), "copy")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,136 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/core"
+)
+
+// Exec runs a command for each task, in an empty folder of its own. The prompt
+// is its standard input, its standard output the answer. In its environment are
+//
+//	MEMSEARCH_CONTEXT    file with what the arm prepared; empty in the arm none
+//	MEMSEARCH_VAULT      the run's copy of the task's first vault; an empty folder
+//	                     in arms that do not let a command search by itself
+//	MEMSEARCH_VAULTS     all of them, as NAME=DIR, parted as PATH is
+//	MEMSEARCH_NOW        when the task is done, RFC 3339
+//	MEMSEARCH_SEED       the same in every arm
+//
+// and no other MEMSEARCH_VAULT or MEMSEARCH_INDEX_DIR. Everything else is
+// inherited, and nothing keeps the command from what the user can reach: it is
+// no sandbox, and what a command remembers by itself stays between runs. What it costs is not known; each run
+// counts as one call.
+type Exec struct {
+	Command []string
+	Timeout time.Duration // zero: [DefaultExecTimeout]
+}
+
+// DefaultExecTimeout is how long a command may take.
+const DefaultExecTimeout = 10 * time.Minute
+
+const (
+	maxOutput  = 1 << 20 // bytes of an answer
+	promptFile = "prompt"
+)
+
+// Name implements [Runner].
+func (e *Exec) Name() string { return "exec " + strings.Join(e.Command, " ") }
+
+// Run implements [Runner].
+func (e *Exec) Run(ctx context.Context, t *Trial, p *core.Prepared) (Outcome, memsearch.Cost, error) {
+	if len(e.Command) == 0 {
+		return Outcome{}, memsearch.Cost{}, errors.New("run command: there is none")
+	}
+	dir, env, err := e.folder(t, p)
+	if err != nil {
+		return Outcome{}, memsearch.Cost{}, fmt.Errorf("run command: %w", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(e.Timeout, DefaultExecTimeout), ErrTimeout)
+	defer cancel()
+	in, err := os.Open(filepath.Join(t.Dir, promptFile))
+	if err != nil {
+		return Outcome{}, memsearch.Cost{}, fmt.Errorf("run command: %w", err)
+	}
+	defer in.Close() // read only
+	out, err := os.Create(filepath.Join(t.Dir, "answer"))
+	if err != nil {
+		return Outcome{}, memsearch.Cost{}, fmt.Errorf("run command: %w", err)
+	}
+	defer out.Close() // what is in it was read
+	// With files instead of pipes, nothing is waited for but the command itself.
+	cmd := exec.CommandContext(ctx, e.Command[0], e.Command[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = dir, env, in, out
+	group(cmd)
+	err = cmd.Run()
+	killGroup(cmd) // what it left running
+	cost := memsearch.Cost{Calls: 1}
+	if ctx.Err() != nil {
+		return Outcome{}, cost, fmt.Errorf("run command: %w", context.Cause(ctx))
+	}
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		return Outcome{}, cost, fmt.Errorf("run command: %w", err)
+	}
+	answer, err := io.ReadAll(io.NewSectionReader(out, 0, maxOutput))
+	if err != nil {
+		return Outcome{}, cost, fmt.Errorf("read answer: %w", err)
+	}
+	return Outcome{Answer: strings.TrimSpace(strings.ToValidUTF8(string(answer), "\uFFFD")), Dir: dir, ExitCode: cmd.ProcessState.ExitCode()}, cost, nil
+}
+
+// folder makes the folders of a run and its environment.
+func (e *Exec) folder(t *Trial, p *core.Prepared) (dir string, env []string, err error) {
+	dir = filepath.Join(t.Dir, "work")
+	empty := filepath.Join(t.Dir, "no-memory")
+	for _, d := range []string{dir, empty} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return "", nil, err
+		}
+	}
+	if !t.Vault { // nor may it come across the copies
+		for _, d := range append(t.dirs(), filepath.Join(t.Dir, indexDir)) {
+			if err := os.RemoveAll(d); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(t.Dir, promptFile), []byte(Transcript(t.Task)), 0o600); err != nil {
+		return "", nil, err
+	}
+	context := filepath.Join(t.Dir, "context.md")
+	text := p.Content
+	if text != "" {
+		text = p.Instructions + "\n\n" + text
+	}
+	if err := os.WriteFile(context, []byte(text), 0o600); err != nil {
+		return "", nil, err
+	}
+	first, vaults := empty, []string{}
+	if t.Vault {
+		first = t.State.Scopes[0].Dir
+		for _, sc := range t.State.Scopes {
+			vaults = append(vaults, sc.Name+"="+sc.Dir)
+		}
+	}
+	env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "MEMSEARCH_VAULT") || strings.HasPrefix(kv, "MEMSEARCH_INDEX_DIR=")
+	})
+	return dir, append(append(env, t.Env...),
+		"MEMSEARCH_CONTEXT="+context,
+		"MEMSEARCH_VAULT="+first,
+		"MEMSEARCH_VAULTS="+strings.Join(vaults, string(os.PathListSeparator)),
+		"MEMSEARCH_NOW="+t.Task.Now.Format(time.RFC3339),
+		"MEMSEARCH_SEED="+strconv.FormatUint(t.Seed, 10),
+	), nil
+}

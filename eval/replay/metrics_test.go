@@ -1,0 +1,145 @@
+package replay_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/eval/replay"
+)
+
+// made returns a header of tasks that need memory and records of three
+// repetitions: "101" says that the first and the last passed.
+func made(passes map[string][2]string, order ...string) (*replay.Header, []replay.Record) {
+	h := &replay.Header{V: replay.RecordVersion, Set: "made", Arms: []string{replay.ArmNone, replay.ArmMemory}}
+	var list []replay.Record
+	for _, id := range order {
+		h.Tasks = append(h.Tasks, replay.TaskTag{ID: id, Tags: []string{replay.TagTrap}, Planned: 6, Turns: 2})
+		for i, arm := range h.Arms {
+			for rep, c := range passes[id][i] {
+				list = append(list, replay.Record{V: replay.RecordVersion, Key: fmt.Sprint(id, arm, rep), Task: id, Arm: arm, Rep: rep, Pass: c == '1',
+					Cost: memsearch.Cost{Calls: 1, TokensIn: 100 * i, Money: .5 * float64(i)}, LatencyMS: float64(rep + 1)})
+			}
+		}
+	}
+	return h, list
+}
+
+// TestRepetitions: a task counts once, by how often it passes, and the sign test
+// takes the place of McNemar's.
+func TestRepetitions(t *testing.T) {
+	h, list := made(map[string][2]string{
+		"a": {"000", "111"}, "b": {"100", "110"}, "c": {"011", "110"}, "d": {"111", "101"}, "e": {"000", "001"},
+	}, "a", "b", "c", "d", "e")
+	r, err := replay.Analyse(h, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Arm(replay.ArmMemory).Against
+	got := []any{c.Test, strings.Join(c.Helpful, " "), strings.Join(c.Harmful, " "), strings.Join(c.Neutral, " "), c.P, c.Diff.Estimate, c.Verdict}
+	// 3 to 1: 2(1+4)/16. Differences of the means: 1, 1/3, 0, -1/3, 1/3.
+	want := []any{"sign", "a b e", "d", "c", .625, (1 + 1./3) / 5, replay.VerdictNotEnough}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	// 15 runs of two turns: 7.5 money, and 10 passed.
+	cost := r.Arm(replay.ArmMemory).Cost
+	gotCost := []float64{cost.TokensIn, cost.Money, cost.Per100Turns, cost.Corrections, cost.Latency.P50MS, cost.Latency.P95MS}
+	if diff := cmp.Diff([]float64{100, 7.5, 25, 100 * 5. / 30, 2, 3}, gotCost, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Error(diff)
+	}
+	if p := r.Arm(replay.ArmNone).Pass; p.Estimate < .3999 || p.Estimate > .4001 || p.Low >= p.Estimate || p.High <= p.Estimate {
+		t.Errorf("pass rate of none %+v", p)
+	}
+}
+
+// TestVerdicts: eight tasks the one way are a verdict, five are not enough.
+func TestVerdicts(t *testing.T) {
+	for n, want := range map[int]string{5: replay.VerdictNotEnough, 8: replay.VerdictBetter} {
+		passes := map[string][2]string{}
+		var order []string
+		for i := range n {
+			id := fmt.Sprint("t", i)
+			passes[id] = [2]string{"0", "1"}
+			order = append(order, id)
+		}
+		h, list := made(passes, order...)
+		r, err := replay.Analyse(h, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := r.Arm(replay.ArmMemory).Against
+		if c.Verdict != want || c.Test != "mcnemar" || (c.Why != "") != (want == replay.VerdictNotEnough) {
+			t.Errorf("%d tasks: %+v", n, c)
+		}
+		if !strings.Contains(strings.Join(r.Notes, "\n"), fmt.Sprintf("%d of %d runs", 2*n, 6*n)) {
+			t.Errorf("notes %q", r.Notes)
+		}
+	}
+}
+
+// TestChain puts one run in each place where the chain breaks.
+func TestChain(t *testing.T) {
+	h, list := made(map[string][2]string{"a": {"", "000001"}}, "a")
+	for i := range list {
+		r := &list[i]
+		r.HasGold = true
+		r.GoldStored = i > 0
+		r.GoldFound = i > 1
+		r.GoldInjected = i > 2
+		r.Repeats = i == 4
+	}
+	list[4].Wrong, list[3].Stale = []string{"w"}, []string{"s"}
+	list[2].Error = replay.ErrorTimeout
+	r, err := replay.Analyse(h, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arm := r.Arm(replay.ArmMemory)
+	if diff := cmp.Diff(replay.ChainReport{NotStored: 1, NotFound: 1, NotInjected: 1, NotUsed: 1, UsedWrongly: 1, Held: 1}, arm.Chain); diff != "" {
+		t.Error(diff)
+	}
+	want := replay.RecallReport{Nothing: 6, GoldRuns: 6, GoldStored: 5, GoldFound: 4, GoldInjected: 3, WrongRuns: 1, StaleRuns: 1}
+	if diff := cmp.Diff(want, arm.Recall); diff != "" || arm.Errors[replay.ErrorTimeout] != 1 {
+		t.Error(diff, arm.Errors)
+	}
+	if got := r.Tasks[0].Arms[1]; got.Broke != replay.BrokeNotStored || got.Error != replay.ErrorTimeout || got.Effect != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAnalyseRefuses: records that do not belong to their header.
+func TestAnalyseRefuses(t *testing.T) {
+	h, list := made(map[string][2]string{"a": {"1", "1"}}, "a")
+	list[0].Arm = "else"
+	if r, err := replay.Analyse(h, list); err == nil || r != nil {
+		t.Errorf("%v %v", r, err)
+	}
+	if _, _, err := replay.ReadRecords(t.TempDir()); err == nil {
+		t.Error("no file, no error")
+	}
+	for _, raw := range []string{"", "\n", `{"v":9}` + "\n", `{"v":1}` + "\nno\n", `{"v":1}` + "\n{}\n"} {
+		if _, _, err := replay.ParseRecords([]byte(raw)); err == nil {
+			t.Errorf("%q is read", raw)
+		}
+	}
+	if _, err := replay.Arms("memory", "nothing"); err == nil || !strings.Contains(err.Error(), "llm-selection") {
+		t.Errorf("an arm that is not there: %v", err)
+	}
+	o := &replay.Options{Out: t.TempDir(), Settings: settings(t, nil)}
+	if err := replay.Run(t.Context(), ship(t), arms(t, replay.ArmSelection), replay.Scripted(scripted), o); err == nil || errors.Is(err, replay.ErrNoJudge) {
+		t.Errorf("a selection without a model: %v", err)
+	}
+	h, err := replay.Describe(ship(t), arms(t), replay.Scripted(scripted), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := h.Detectable(); d.Tasks != 12 || len(h.Arms) != 5 || h.Tasks[0].Planned != 5 {
+		t.Errorf("%+v %+v", d, h)
+	}
+}
