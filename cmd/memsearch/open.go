@@ -18,7 +18,7 @@ import (
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.recallCmd(), a.rememberCmd(), a.listCmd(), a.showCmd(), a.historyCmd(), a.supersedeCmd(), a.retireCmd(), a.confirmCmd(),
-		a.forgetCmd(), a.indexCmd(), a.statusCmd(), a.doctorCmd(), a.checkCmd(), a.configCmd(), a.exportCmd(), a.importCmd(), a.evalCmd(),
+		a.forgetCmd(), a.indexCmd(), a.statusCmd(), a.doctorCmd(), a.checkCmd(), a.configCmd(), a.exportCmd(), a.importCmd(), a.evalCmd(), a.replayCmd(),
 	}
 }
 
