@@ -12,7 +12,7 @@ var asksToIgnore = []*regexp.Regexp{
 		`(?:\s*$|\s*[.,;:!?)\x{2014}\n]|\s+(?:for|in|during|on|when|while|this time|here|now|today|right now|please|and (?:answer|just|tell|reply|respond|start))\b)`),
 	regexp.MustCompile(`(?:不要|不许|请勿|勿|别|不用|无需|忽略|无视|忘掉|忘记|抛开)(?:再|去|来)?(?:使用|参考|调用|查看|查询|读取|理会|管|用|看|查)?` +
 		`(?:你|我|您|我们)?(?:的)?(?:任何|所有|全部|之前的|以前的|过去的|已有的)?(?:长期)?(?:记忆|記憶)(?:库|内容)?` +
-		`(?:\s*$|\s*[。，,.;；!！?？、\n]|\s*(?:来|直接|再|就|回答|作答|这次|本次|吧|了))`),
+		`(?:\s*$|\s*[。，,.:：;；!！?？、\n]|\s*(?:来|直接|再|就|回答|作答|这次|本次|吧|了))`),
 }
 
 // ignoresMemory reports whether text asks for an answer without memory.

@@ -467,6 +467,8 @@ func TestIgnoreMemory(t *testing.T) {
 		"忽略记忆":                                          true,
 		"请不要参考你的记忆来回答":                                  true,
 		"不要使用記憶。":                                       true,
+		"这次不要使用记忆：端口是多少？":                               true,
+		"不用记忆: 首都是哪里":                                   true,
 		"how do I make malloc ignore memory errors":     false,
 		"did we forget memory leak checks":              false,
 		"memory leak in the parser":                     false,
