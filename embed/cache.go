@@ -233,10 +233,15 @@ func (c *Cache) setAside() (err error) {
 	if err != nil || c.file != nil && !os.SameFile(c.file, now) {
 		return nil
 	}
+	// The journal goes first: once the name is free, one of that name may belong to
+	// the new file of another process.
+	if err := remove(c.path + "-journal"); err != nil {
+		return fmt.Errorf("remove journal of damaged vector cache: %w", err)
+	}
 	if err := os.Rename(c.path, c.path+BrokenSuffix); err != nil {
 		return fmt.Errorf("move damaged vector cache aside: %w", err)
 	}
-	return remove(c.path + "-journal")
+	return nil
 }
 
 // disable notes why the cache is not used for reading or for writing any more.
