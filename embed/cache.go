@@ -185,10 +185,17 @@ func (c *Cache) absent() bool {
 }
 
 // do runs fn with an open database. A damaged file is moved aside, once in the
-// life of the cache, and fn runs again with a new one.
+// life of the cache, and fn runs again with a new one. So it does a few times after an
+// I/O error, or when the file was moved: a process that still has a file that
+// another moved aside takes the journal of the new one for its own, and plays it
+// back.
 func (c *Cache) do(ctx context.Context, fn func(*database) error) error {
-	for {
+	for left := 3; ; left-- {
 		err := c.try(ctx, fn)
+		if left > 0 && !c.opts.ReadOnly && (errors.Is(err, sqlite3.IOERR) || errors.Is(err, sqlite3.READONLY_DBMOVED)) {
+			c.close() // the error is known
+			continue
+		}
 		if err == nil || c.mended || c.opts.ReadOnly || !isDamage(err) {
 			return err
 		}
