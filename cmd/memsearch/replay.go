@@ -32,10 +32,10 @@ func (a *app) replayCmd() *cobra.Command {
 		Short: "Measure whether memory makes an agent better at its tasks",
 		Args:  args(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			return usage("memsearch replay run --help", "replay needs run, report, compare or gate")
+			return usage("memsearch replay run --help", "replay needs run, report, compare, gate or convert")
 		},
 	}
-	c.AddCommand(a.replayRunCmd(), a.replayReportCmd(), a.replayCompareCmd(), a.replayGateCmd())
+	c.AddCommand(a.replayRunCmd(), a.replayReportCmd(), a.replayCompareCmd(), a.replayGateCmd(), a.replayConvertCmd())
 	return c
 }
 
