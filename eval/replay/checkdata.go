@@ -186,28 +186,3 @@ func (c *setCheck) items(answer string) []string {
 	}
 	return out
 }
-
-// judgeReply is what a judge must say.
-type judgeReply struct {
-	Pass   *bool  `json:"pass"`
-	Reason string `json:"reason"`
-}
-
-// readVerdict reads the last JSON object of a judge's reply that has a pass
-// member. Anything else is no verdict.
-func readVerdict(text string) (judgeReply, error) {
-	for end, n := len(text), 0; n < maxStarts; n++ {
-		i := strings.LastIndexByte(text[:end], '{')
-		if i < 0 {
-			break
-		}
-		// A brace inside the reason opens no object: the one before it is tried next,
-		// again with all that follows.
-		var r judgeReply
-		if json.NewDecoder(strings.NewReader(text[i:])).Decode(&r) == nil && r.Pass != nil {
-			return r, nil
-		}
-		end = i
-	}
-	return judgeReply{}, errors.New("the judge gave no verdict")
-}

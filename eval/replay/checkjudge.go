@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"github.com/memsearch/memsearch/internal/llm"
 )
 
@@ -53,32 +51,24 @@ func (c *judgeCheck) Check(ctx context.Context, o Outcome) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	reply, err := o.Judge.Ask(ctx, llm.Request{
+	schema, err := llm.SchemaFor[judgeReply]()
+	if err != nil {
+		return Verdict{}, err
+	}
+	r, reply, err := llm.Decode[judgeReply](ctx, o.Judge, llm.Request{
 		Messages:   []llm.Message{{Role: llm.RoleSystem, Content: judgeSystem}, {Role: llm.RoleUser, Content: string(user)}},
-		Schema:     judgeSchema(),
+		Schema:     schema,
 		SchemaName: "verdict",
-		MaxOutput:  300,
 		Prompt:     judgePrompt,
-	})
+	}, nil)
 	if err != nil {
 		return Verdict{Reply: reply}, fmt.Errorf("ask judge: %w", err)
 	}
-	r, err := readVerdict(reply.Text)
-	if err != nil {
-		return Verdict{Reply: reply}, err
-	}
-	return Verdict{Pass: *r.Pass, Reason: r.Reason, Reply: reply}, nil
+	return Verdict{Pass: r.Pass, Reason: r.Reason, Reply: reply}, nil
 }
 
-func judgeSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{
-		Type: "object",
-		Properties: map[string]*jsonschema.Schema{
-			"reason": {Type: "string"},
-			"pass":   {Type: "boolean"},
-		},
-		PropertyOrder:        []string{"reason", "pass"},
-		Required:             []string{"reason", "pass"},
-		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
-	}
+// A judgeReply is what a judge says.
+type judgeReply struct {
+	Reason string `json:"reason"`
+	Pass   bool   `json:"pass"`
 }

@@ -125,9 +125,13 @@ func TestFromQAJudged(t *testing.T) {
 
 // TestFromQAData converts real conversations where they are at hand.
 func TestFromQAData(t *testing.T) {
-	root := "../../../shared/data/longmemeval3"
+	data := os.Getenv("MEMSEARCH_DATA")
+	if data == "" {
+		data = "../../../shared/data"
+	}
+	root := filepath.Join(data, "longmemeval3")
 	if _, err := os.Stat(root); err != nil {
-		t.Skip("no data")
+		t.Skip("no evaluation data: set MEMSEARCH_DATA")
 	}
 	s, skips, err := replay.FromQA(t.Context(), replay.QAOptions{Corpus: []string{root + "/corpus"}, Questions: root + "/queries.jsonl",
 		Qrels: root + "/qrels.tsv", Dir: filepath.Join(t.TempDir(), "lme"), Judge: true})
