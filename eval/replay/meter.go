@@ -46,10 +46,7 @@ func (m *meter) add(c memsearch.Cost) { m.settle(0, c) }
 func sum(costs ...memsearch.Cost) memsearch.Cost {
 	var out memsearch.Cost
 	for _, c := range costs {
-		out.Calls += c.Calls
-		out.TokensIn += c.TokensIn
-		out.TokensOut += c.TokensOut
-		out.Money += c.Money
+		out.Add(c)
 	}
 	return out
 }
