@@ -20,7 +20,7 @@ type Change struct {
 // Errors of [Splice].
 var (
 	ErrFrontMatter = errors.New("front matter cannot be rewritten")
-	ErrEncoding    = errors.New("not valid UTF-8")
+	ErrEncoding    = errors.New("not UTF-8")
 )
 
 // Splice returns raw with changes made to its front matter. Only the lines of
@@ -32,7 +32,7 @@ var (
 // It refuses, with [ErrFrontMatter], front matter that it cannot read, and any
 // change after which the file would not read back as meant.
 func Splice(raw []byte, changes []Change) ([]byte, error) {
-	if !utf8.Valid(raw) {
+	if _, _, wide := decodeWide(raw); wide || !utf8.Valid(raw) {
 		return nil, ErrEncoding
 	}
 	text, bom := string(raw), ""
@@ -58,7 +58,11 @@ func Splice(raw []byte, changes []Change) ([]byte, error) {
 	if err := s.verify(out, changes); err != nil {
 		return nil, err
 	}
-	return []byte(bom + out), nil
+	changed := []byte(bom + out)
+	if _, _, wide := decodeWide(changed); wide {
+		return nil, fmt.Errorf("%w: what is left would be read as UTF-16", ErrFrontMatter)
+	}
+	return changed, nil
 }
 
 // A splicer rewrites the front matter of one text.

@@ -81,6 +81,8 @@ func TestSpliceRefuses(t *testing.T) {
 		{"key of two words", "---\nid: a\n---\n", memfile.Change{"a b", "b"}, memfile.ErrFrontMatter},
 		{"unknown type", "---\nid: a\n---\n", memfile.Change{"id", struct{}{}}, memfile.ErrFrontMatter},
 		{"UTF-16", utf16le("---\nid: a\n---\n"), memfile.Change{"id", "b"}, memfile.ErrEncoding},
+		{"UTF-16 without a mark", "000\x000\x000\x00", memfile.Change{"a", "0"}, memfile.ErrEncoding},
+		{"UTF-16 once the key is gone", "---\nb: " + strings.Repeat("b", 40) + "\n---\n" + strings.Repeat("0\x00", 20), memfile.Change{"b", nil}, memfile.ErrFrontMatter},
 		{"Latin-1", "caf\xe9\n", memfile.Change{"id", "b"}, memfile.ErrEncoding},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
