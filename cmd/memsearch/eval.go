@@ -13,6 +13,7 @@ import (
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/eval"
+	"github.com/memsearch/memsearch/internal/when"
 	"github.com/memsearch/memsearch/recall"
 )
 
@@ -58,7 +59,7 @@ func (d *evalData) engine(a *app, cfg *config.Config) (*eval.EngineOptions, erro
 	now := time.Now().In(cfg.Zone)
 	if d.now != "" {
 		var err error
-		if now, err = moment(d.now, cfg.Zone, false); err != nil {
+		if now, err = when.Moment(d.now, cfg.Zone, false); err != nil {
 			return nil, usage("", "--now: %w", err)
 		}
 	}

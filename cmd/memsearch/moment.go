@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"os"
 	"time"
 
 	"github.com/memsearch/memsearch"
@@ -11,32 +11,22 @@ import (
 // momentHint shows how to write a moment.
 const momentHint = "2026-11-29 or 2026-11-29T10:15:00Z"
 
-// moment reads a date or time; with end, a bare date is the end of its day, a month
-// the end of that, and so on.
-func moment(s string, zone *time.Location, end bool) (time.Time, error) {
-	t, dateOnly, gran, ok := when.ParseStamp(s, zone)
-	if !ok {
-		return t, fmt.Errorf("%q is not a date or time", s)
-	}
-	if dateOnly && end {
-		t = after(t, gran)
-	}
-	return t, nil
-}
+// nowVariable names the environment variable that holds the clock.
+const nowVariable = "MEMSEARCH_NOW"
 
-// after is the first moment after the date of this granularity that begins at t.
-func after(t time.Time, g memsearch.Granularity) time.Time {
-	switch g {
-	case memsearch.GranularityWeek:
-		return t.AddDate(0, 0, 7)
-	case memsearch.GranularityMonth:
-		return t.AddDate(0, 1, 0)
-	case memsearch.GranularityQuarter:
-		return t.AddDate(0, 3, 0)
-	case memsearch.GranularityYear:
-		return t.AddDate(1, 0, 0)
+// clock returns the clock of a command: nil for that of the machine, else one that
+// stands at the moment in the environment, as a replay sets it for the agents it
+// runs.
+func clock(zone *time.Location) (func() time.Time, error) {
+	s := os.Getenv(nowVariable)
+	if s == "" {
+		return nil, nil
 	}
-	return t.AddDate(0, 0, 1)
+	t, err := when.Moment(s, zone, false)
+	if err != nil {
+		return nil, usage(momentHint, "%s: %w", nowVariable, err)
+	}
+	return func() time.Time { return t }, nil
 }
 
 // bound reads one end of a validity given as --flag. A bare date is a civil date.

@@ -18,13 +18,17 @@ import (
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.recallCmd(), a.rememberCmd(), a.listCmd(), a.showCmd(), a.historyCmd(), a.supersedeCmd(), a.retireCmd(), a.confirmCmd(),
-		a.forgetCmd(), a.indexCmd(), a.statusCmd(), a.doctorCmd(), a.checkCmd(), a.configCmd(), a.exportCmd(), a.importCmd(), a.evalCmd(), a.replayCmd(),
+		a.forgetCmd(), a.indexCmd(), a.statusCmd(), a.doctorCmd(), a.checkCmd(), a.configCmd(), a.exportCmd(), a.importCmd(), a.evalCmd(), a.replayCmd(), a.mcpCmd(),
 	}
 }
 
 // open opens the scopes of the command line in the role of a job: whoever runs
 // the command is the user. The returned settings are those of the first scope.
 func (a *app) open(ctx context.Context) (*core.Memory, *config.Config, error) {
+	return a.openAs(ctx, core.Options{Caller: core.Caller{Role: memsearch.RoleJob}})
+}
+
+func (a *app) openAs(ctx context.Context, o core.Options) (*core.Memory, *config.Config, error) {
 	places, err := a.places()
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +55,11 @@ func (a *app) open(ctx context.Context) (*core.Memory, *config.Config, error) {
 		}
 		scopes = append(scopes, core.Scope{Name: p.name, Dir: p.dir, IndexDir: cfg.IndexDir})
 	}
-	m, err := core.Open(ctx, scopes, &core.Options{Settings: first, Caller: core.Caller{Role: memsearch.RoleJob}, Logger: a.logger()})
+	o.Settings, o.Logger = first, a.logger()
+	if o.Now, err = clock(first.Zone); err != nil {
+		return nil, nil, err
+	}
+	m, err := core.Open(ctx, scopes, &o)
 	return m, first, err
 }
 
@@ -89,7 +97,9 @@ func (a *app) openIn(ctx context.Context, scope string) (*core.Memory, *config.C
 }
 
 // usesDefault reports whether neither a flag nor the environment names a vault.
-func (a *app) usesDefault() bool { return len(a.vaults) == 0 && os.Getenv("MEMSEARCH_VAULT") == "" }
+func (a *app) usesDefault() bool {
+	return len(a.vaults) == 0 && os.Getenv(vaultVariable) == "" && os.Getenv(vaultsVariable) == ""
+}
 
 func (a *app) missingHint() string {
 	if a.usesDefault() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/internal/when"
 )
 
 // recallFlags are the flags of recall as given.
@@ -191,7 +192,7 @@ func (f *recallFlags) times(q *memsearch.Query, zone *time.Location) error {
 		if t.text == "" {
 			continue
 		}
-		v, err := moment(t.text, zone, t.end)
+		v, err := when.Moment(t.text, zone, t.end)
 		if err != nil {
 			return usage(momentHint, "--%s: %w", t.flag, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memsearch/memsearch/eval/replay"
 	"github.com/memsearch/memsearch/internal/english"
+	"github.com/memsearch/memsearch/internal/when"
 )
 
 const replayConvertLong = `Turns questions over conversations, as LoCoMo and LongMemEval ask them, into a task
@@ -42,7 +43,7 @@ func (a *app) replayConvertCmd() *cobra.Command {
 			}
 			o.Now = time.Now().In(cfg.Zone)
 			if now != "" {
-				if o.Now, err = moment(now, cfg.Zone, false); err != nil {
+				if o.Now, err = when.Moment(now, cfg.Zone, false); err != nil {
 					return usage(momentHint, "--now: %w", err)
 				}
 			}

@@ -66,7 +66,7 @@ func (a *app) root() *cobra.Command {
 		return usage(fmt.Sprintf("%s --help", c.CommandPath()), "%w", err)
 	})
 	f := root.PersistentFlags()
-	f.StringArrayVar(&a.vaults, "vault", nil, "folder of Markdown files, or NAME=DIR; without a name the first is \"user\", others are called as their folder; repeat to search several, best known first (default $MEMSEARCH_VAULT, ./memory, ~/.memsearch/memory)")
+	f.StringArrayVar(&a.vaults, "vault", nil, "folder of Markdown files, or NAME=DIR; without a name the first is \"user\", others are called as their folder; repeat to search several, best known first (default $MEMSEARCH_VAULTS, parted as PATH is, $MEMSEARCH_VAULT, ./memory, ~/.memsearch/memory)")
 	f.StringVar(&a.indexDir, "index-dir", "", "folder for derived indexes, for a read-only vault (default DIR/.memsearch)")
 	f.StringVar(&a.model, "model", "", "embedding model: static, none, or one behind base_url")
 	f.StringVar(&a.zone, "zone", "", "time zone of dates without one (default UTC)")
@@ -88,6 +88,13 @@ func args(least, most int) cobra.PositionalArgs {
 	}
 }
 
+// The environment variables that name vaults when no flag does: one, or several as
+// --vault takes them, parted as PATH is.
+const (
+	vaultVariable  = "MEMSEARCH_VAULT"
+	vaultsVariable = "MEMSEARCH_VAULTS"
+)
+
 // A place is one scope named on the command line.
 type place struct{ name, dir string }
 
@@ -95,9 +102,12 @@ type place struct{ name, dir string }
 func (a *app) places() ([]place, error) {
 	given := a.vaults
 	if len(given) == 0 {
-		if v := os.Getenv("MEMSEARCH_VAULT"); v != "" {
-			given = []string{v}
-		} else {
+		switch one, several := os.Getenv(vaultVariable), os.Getenv(vaultsVariable); {
+		case several != "":
+			given = filepath.SplitList(several)
+		case one != "":
+			given = []string{one}
+		default:
 			given = []string{defaultVault()}
 		}
 	}

@@ -21,8 +21,12 @@ func (a *app) show(res *memsearch.Result, f *recallFlags) error {
 		a.reasons(res)
 		return nil
 	}
+	places, err := a.places()
+	if err != nil {
+		return err
+	}
 	for i, h := range res.Hits {
-		if len(a.vaults) < 2 {
+		if len(places) < 2 {
 			h.Scope = ""
 		}
 		printHit(a.out, i+1, h, f.explain)

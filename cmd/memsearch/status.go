@@ -13,6 +13,7 @@ import (
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/internal/english"
+	"github.com/memsearch/memsearch/internal/when"
 )
 
 func (a *app) statusCmd() *cobra.Command {
@@ -61,7 +62,7 @@ func (a *app) costs(m *core.Memory, since string, zone *time.Location) error {
 	var from time.Time
 	if since != "" {
 		var err error
-		if from, err = moment(since, zone, false); err != nil {
+		if from, err = when.Moment(since, zone, false); err != nil {
 			return usage(momentHint, "--since: %w", err)
 		}
 	}

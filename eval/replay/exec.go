@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,15 +26,20 @@ import (
 //	MEMSEARCH_VAULT      the run's copy of the task's first vault; an empty folder
 //	                     in arms that do not let a command search by itself
 //	MEMSEARCH_VAULTS     all of them, as NAME=DIR, parted as PATH is
+//	MEMSEARCH_MCP        file that configures an MCP client with a server of these
+//	                     vaults, or with none
 //	MEMSEARCH_NOW        when the task is done, RFC 3339
 //	MEMSEARCH_SEED       the same in every arm
 //
-// and no other MEMSEARCH_VAULT or MEMSEARCH_INDEX_DIR. Everything else is
-// inherited, and nothing keeps the command from what the user can reach: it is
-// no sandbox, and what a command remembers by itself stays between runs. What it costs is not known; each run
-// counts as one call.
+// and no other MEMSEARCH_VAULT or MEMSEARCH_INDEX_DIR. The memsearch command reads
+// vaults and clock from there, so an agent that calls it, or a server that is
+// started from MEMSEARCH_MCP, sees what the task is over. Everything else is
+// inherited, and nothing keeps the command from what the user can reach: it is no
+// sandbox, and what a command remembers by itself stays between runs. What it
+// costs is not known; each run counts as one call.
 type Exec struct {
 	Command []string
+	MCP     []string      // the command of the MCP server; empty: MEMSEARCH_MCP names none
 	Timeout time.Duration // zero: [DefaultExecTimeout]
 }
 
@@ -123,14 +129,43 @@ func (e *Exec) folder(t *Trial, p *core.Prepared) (dir string, env []string, err
 			vaults = append(vaults, sc.Name+"="+sc.Dir)
 		}
 	}
-	env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		return strings.HasPrefix(kv, "MEMSEARCH_VAULT") || strings.HasPrefix(kv, "MEMSEARCH_INDEX_DIR=")
-	})
-	return dir, append(append(env, t.Env...),
+	own := append(slices.Clone(t.Env),
 		"MEMSEARCH_CONTEXT="+context,
 		"MEMSEARCH_VAULT="+first,
 		"MEMSEARCH_VAULTS="+strings.Join(vaults, string(os.PathListSeparator)),
 		"MEMSEARCH_NOW="+t.Task.Now.Format(time.RFC3339),
 		"MEMSEARCH_SEED="+strconv.FormatUint(t.Seed, 10),
-	), nil
+	)
+	servers := filepath.Join(t.Dir, "mcp.json")
+	if err := e.servers(servers, t.Vault, own); err != nil {
+		return "", nil, err
+	}
+	env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "MEMSEARCH_VAULT") || strings.HasPrefix(kv, "MEMSEARCH_INDEX_DIR=")
+	})
+	return dir, append(append(env, own...), "MEMSEARCH_MCP="+servers), nil
+}
+
+// servers writes the configuration of an MCP client. Clients start servers with an
+// environment of their own, so it stands in the file.
+func (e *Exec) servers(file string, search bool, env []string) error {
+	type server struct {
+		Command string            `json:"command"`
+		Args    []string          `json:"args"`
+		Env     map[string]string `json:"env"`
+	}
+	list := map[string]server{}
+	if search && len(e.MCP) > 0 {
+		s := server{e.MCP[0], e.MCP[1:], map[string]string{}}
+		for _, kv := range env {
+			name, value, _ := strings.Cut(kv, "=")
+			s.Env[name] = value
+		}
+		list["memsearch"] = s
+	}
+	raw, err := json.Marshal(map[string]any{"mcpServers": list})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, raw, 0o600)
 }

@@ -1,6 +1,7 @@
 package when
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -201,4 +202,27 @@ func (p *parser) dashed(i int) (period, int) {
 func isoWeeks(y int) int {
 	_, n := time.Date(y, 12, 28, 0, 0, 0, 0, time.UTC).ISOWeek()
 	return n
+}
+
+// Moment reads a moment that a person or an agent gives: what [ParseStamp] reads.
+// With end, a bare date is the end of its day, a month the end of that, and so on.
+func Moment(s string, loc *time.Location, end bool) (time.Time, error) {
+	t, dateOnly, gran, ok := ParseStamp(s, loc)
+	switch {
+	case !ok:
+		return t, fmt.Errorf("%q is not a date or time", s)
+	case !dateOnly || !end:
+		return t, nil
+	}
+	switch gran {
+	case memsearch.GranularityWeek:
+		return t.AddDate(0, 0, 7), nil
+	case memsearch.GranularityMonth:
+		return t.AddDate(0, 1, 0), nil
+	case memsearch.GranularityQuarter:
+		return t.AddDate(0, 3, 0), nil
+	case memsearch.GranularityYear:
+		return t.AddDate(1, 0, 0), nil
+	}
+	return t.AddDate(0, 0, 1), nil
 }

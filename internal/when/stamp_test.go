@@ -90,6 +90,27 @@ func TestParseStamp(t *testing.T) {
 	}
 }
 
+func TestMoment(t *testing.T) {
+	for text, want := range map[string][2]string{ // first moment, end
+		"2026-03-12":       {"2026-03-12T00:00:00Z", "2026-03-13T00:00:00Z"},
+		"2026-W11":         {"2026-03-09T00:00:00Z", "2026-03-16T00:00:00Z"},
+		"2026年2月":          {"2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"},
+		"2026-Q1":          {"2026-01-01T00:00:00Z", "2026-04-01T00:00:00Z"},
+		"2026":             {"2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"},
+		"2026-03-12T10:15": {"2026-03-12T10:15:00Z", "2026-03-12T10:15:00Z"},
+	} {
+		for i, end := range []bool{false, true} {
+			got, err := when.Moment(text, nil, end)
+			if err != nil || got.Format(time.RFC3339) != want[i] {
+				t.Errorf("%s, end %v: %s, %v", text, end, got, err)
+			}
+		}
+	}
+	if _, err := when.Moment("soon", nil, false); err == nil {
+		t.Error("soon is a moment")
+	}
+}
+
 func TestFileName(t *testing.T) {
 	for in, want := range map[string]string{
 		"2026-03-12.md":                                "2026-03-12",
