@@ -24,20 +24,12 @@ var reserved = []string{"memor", "system", "sys", "user", "assistant", "human", 
 // direction characters go, since they hide what is there from one reader and
 // not from another.
 func Text(text string) string {
+	text = shown(text)
 	var b strings.Builder
 	b.Grow(len(text) + 16)
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		switch {
-		case r == utf8.RuneError && n == 1:
-			b.WriteRune(utf8.RuneError)
-		case r == '\r':
-			if !strings.HasPrefix(text[i+n:], "\n") {
-				b.WriteByte('\n')
-			}
-		case r == '\u2028' || r == '\u2029' || r == '\u0085':
-			b.WriteByte('\n')
-		case hidden(r):
 		case (r == '<' || r == '＜' || r == '﹤') && (opensTag(text[i+n:]) || wholeTag(text[i+n:])),
 			r >= utf8.RuneSelf && strings.ContainsRune(likeOpening, r) && wholeTag(text[i+n:]):
 			b.WriteString("&lt;")
@@ -47,6 +39,26 @@ func Text(text string) string {
 			b.WriteString(text[i : i+n])
 		}
 		i += n
+	}
+	return b.String()
+}
+
+// shown returns text as it shows: valid, without hidden characters, its lines ended
+// alike. It comes before all else, since a tag may be spelt around what it drops.
+func shown(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for i, r := range text {
+		switch {
+		case r == '\r':
+			if !strings.HasPrefix(text[i+1:], "\n") {
+				b.WriteByte('\n')
+			}
+		case r == '\u2028' || r == '\u2029' || r == '\u0085':
+			b.WriteByte('\n')
+		case !hidden(r):
+			b.WriteRune(r)
+		}
 	}
 	return b.String()
 }
