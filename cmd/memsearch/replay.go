@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,8 @@ type replayRun struct {
 	runner    string
 	timeout   time.Duration
 	candidate string
+	tags      []string
+	noJudge   bool
 }
 
 func (a *app) replayRunCmd() *cobra.Command {
@@ -100,6 +103,8 @@ func (a *app) replayRunCmd() *cobra.Command {
 	f.DurationVar(&r.timeout, "timeout", replay.DefaultExecTimeout, "time that a command may take for one task")
 	f.Uint64Var(&r.o.Seed, "seed", 1, "seed of what is drawn at random")
 	f.StringVar(&r.candidate, "candidate", "", "file of one memory; run the tasks without and with it")
+	f.StringSliceVar(&r.tags, "tags", nil, "only tasks with all of these tags")
+	f.BoolVar(&r.noJudge, "no-judge", false, "leave out tasks whose checks ask a judge")
 	f.StringVar(&a.prompt, "prompt", "", "prompt of the reranking model, as name@version or the path of a .md file")
 	return c
 }
@@ -108,6 +113,9 @@ func (a *app) replayRunCmd() *cobra.Command {
 func (a *app) replay(ctx context.Context, r *replayRun, name string, command []string) (err error) {
 	set, err := loadSet(name)
 	if err != nil {
+		return err
+	}
+	if err := r.choose(set); err != nil {
 		return err
 	}
 	cfg, err := a.settings("")
@@ -162,6 +170,18 @@ func (a *app) replay(ctx context.Context, r *replayRun, name string, command []s
 		}
 		fmt.Fprintf(w, "memsearch replay report %s shows everything\n", printable(r.o.Out))
 	})
+}
+
+// choose leaves the wanted tasks in a set.
+func (r *replayRun) choose(set *replay.Set) error {
+	set.Tasks = slices.DeleteFunc(set.Tasks, func(t replay.Task) bool {
+		return r.noJudge && slices.ContainsFunc(t.Checks, replay.Check.Judged) ||
+			slices.ContainsFunc(r.tags, func(tag string) bool { return !t.Has(tag) })
+	})
+	if len(set.Tasks) == 0 {
+		return usage("memsearch replay run --help", "no task of the set is left after --tags and --no-judge")
+	}
+	return nil
 }
 
 // use takes the settings, with the ledger and caps of the replay.
@@ -227,7 +247,7 @@ func replayErr(err error) error {
 	case capped:
 		e.hint = "the same command with a larger --max-calls or --max-money goes on from here"
 	case errors.Is(err, replay.ErrNoJudge):
-		e.hint = "set profiles.judge.model or profiles.main.model"
+		e.hint = "set profiles.judge.model or profiles.main.model, or leave such tasks out with --no-judge"
 	}
 	return e
 }
