@@ -14,6 +14,7 @@ import (
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/embed"
 	"github.com/memsearch/memsearch/embed/openai"
+	"github.com/memsearch/memsearch/internal/llm"
 	"github.com/memsearch/memsearch/rerank"
 )
 
@@ -81,6 +82,10 @@ type Options struct {
 	// Reranker overrides the model that the settings name for reranking.
 	Reranker rerank.Reranker
 
+	// Run, if non-nil, counts what models are asked, against the caps of a run in
+	// Settings: several that share it spend no more than one.
+	Run *llm.Run
+
 	// OnCall, if non-nil, is told of every call to an embedding server.
 	OnCall func(openai.Call)
 
@@ -112,6 +117,7 @@ type shared struct {
 	model    string
 
 	reranker  rerank.Reranker // the caller's own
+	run       *llm.Run        // likewise; nil: there is none
 	models    *models
 	indexDirs []string // of the scopes
 	ledgerDir string   // of the first scope that is written to; empty: none is
@@ -149,7 +155,7 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Mode = cmp.Or(o.Mode, Mode(o.Settings.Mode))
-	s := &shared{settings: o.Settings, mode: o.Mode, now: o.Now, log: o.Logger, reranker: o.Reranker}
+	s := &shared{settings: o.Settings, mode: o.Mode, now: o.Now, log: o.Logger, reranker: o.Reranker, run: o.Run}
 	s.models = newModels(s)
 	if s.builder, err = newBuilder(o.Mode); err != nil {
 		return nil, err

@@ -60,8 +60,9 @@ func (j *Judge) Close() error { return j.models.close() }
 
 // NewAsker returns the model of the profile called name, apart from any vault,
 // with its name and what closes it. What it costs goes into the ledger that the
-// settings name, else into one in dir. It is nil when the profile names no model.
-func NewAsker(c *config.Config, name, dir string, log *slog.Logger) (a llm.Asker, model string, done func() error, err error) {
+// settings name, else into one in dir; run, if it is not nil, counts it against the
+// caps of a run. It is nil when the profile names no model.
+func NewAsker(c *config.Config, name, dir string, run *llm.Run, log *slog.Logger) (a llm.Asker, model string, done func() error, err error) {
 	p, err := c.Profile(name)
 	if err != nil || !p.Usable() {
 		return nil, "", nil, err
@@ -69,7 +70,7 @@ func NewAsker(c *config.Config, name, dir string, log *slog.Logger) (a llm.Asker
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, "", nil, err
 	}
-	m := newModels(&shared{settings: c, log: log, now: time.Now, indexDirs: []string{dir}, ledgerDir: dir})
+	m := newModels(&shared{settings: c, log: log, now: time.Now, run: run, indexDirs: []string{dir}, ledgerDir: dir})
 	client, err := m.newClient(name)
 	if err != nil {
 		return nil, "", nil, errors.Join(err, m.close())

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ type models struct {
 	client   func() (*llm.Client, error) // of the profile of reranking
 	rerank   func() (rerank.Reranker, error)
 	selector func() (recall.Selector, error)
-	run      llm.Run
+	run      *llm.Run
 	redact   func(string) string
 	uncached bool // every question is asked
 	unkept   sync.Once
@@ -48,7 +49,7 @@ type models struct {
 }
 
 func newModels(s *shared) *models {
-	m := &models{core: s}
+	m := &models{core: s, run: cmp.Or(s.run, new(llm.Run))}
 	m.cassette = lazily(m.openCassette)
 	m.ledger = lazily(m.openLedger)
 	m.client = lazily(func() (*llm.Client, error) { return m.newClient(s.settings.RecallProfile) })
@@ -136,7 +137,7 @@ func (m *models) newClient(profile string) (*llm.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &llm.Options{Caps: c.Caps, Run: &m.run, StateDir: m.dir(serverDir), Redact: m.redact, Logger: m.core.log, Now: m.core.now}
+	o := &llm.Options{Caps: c.Caps, Run: m.run, StateDir: m.dir(serverDir), Redact: m.redact, Logger: m.core.log, Now: m.core.now}
 	if o.Cassette, err = m.cassette(); err != nil {
 		return nil, err
 	}

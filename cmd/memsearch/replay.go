@@ -54,8 +54,8 @@ MEMSEARCH_MCP the configuration of an MCP client over the same vaults. Checks of
 type judge ask the model of profiles.judge. A --cassette repeats models offline.
 
 The same command again goes on where it stopped; arms may be added. The whole replay
-stays under --max-calls and --max-money, which count as llm.run_calls and
-llm.run_money do and are those unless they are given.
+stays under --max-calls and --max-money, which are llm.run_calls and llm.run_money
+unless they are given: no call is made that might exceed them.
 
 With --candidate every task is run without and with that one memory instead.
 
@@ -99,7 +99,7 @@ func (a *app) replayRunCmd() *cobra.Command {
 	f.IntVar(&r.o.Budget, "budget", 0, "tokens of a context (default: the setting)")
 	f.IntVar(&r.o.Parallel, "parallel", replay.DefaultParallel, "runs at once")
 	f.IntVar(&r.o.MaxCalls, "max-calls", 0, "most calls to models or commands (default llm.run_calls)")
-	f.Float64Var(&r.o.MaxMoney, "max-money", 0, "most money, as the prices of the profiles say (default llm.run_money)")
+	f.Float64Var(&r.o.MaxMoney, "max-money", 0, "most money, by the prices of the profiles (default llm.run_money)")
 	f.DurationVar(&r.timeout, "timeout", replay.DefaultExecTimeout, "time that a command may take for one task")
 	f.Uint64Var(&r.o.Seed, "seed", 1, "seed of what is drawn at random")
 	f.StringVar(&r.candidate, "candidate", "", "file of one memory; run the tasks without and with it")
@@ -128,7 +128,7 @@ func (a *app) replay(ctx context.Context, r *replayRun, name string, command []s
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	judge, model, closeJudge, err := core.NewAsker(cfg, judgeProfile, r.o.Out, a.logger())
+	judge, model, closeJudge, err := core.NewAsker(cfg, judgeProfile, r.o.Out, r.o.Run, a.logger())
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (r *replayRun) use(cfg *config.Config) {
 	cfg.LedgerDir = cmp.Or(cfg.LedgerDir, filepath.Join(r.o.Out, "ledger"))
 	cfg.Caps.RunCalls = cmp.Or(r.o.MaxCalls, cfg.Caps.RunCalls, llm.DefaultRunCalls)
 	cfg.Caps.RunMoney = cmp.Or(r.o.MaxMoney, cfg.Caps.RunMoney, llm.DefaultRunMoney)
-	r.o.MaxCalls, r.o.MaxMoney, r.o.Settings = cfg.Caps.RunCalls, cfg.Caps.RunMoney, cfg
+	r.o.MaxCalls, r.o.MaxMoney, r.o.Settings, r.o.Run = cfg.Caps.RunCalls, cfg.Caps.RunMoney, cfg, new(llm.Run)
 }
 
 // replayRunner returns what does the tasks, and what ends it.
@@ -216,7 +216,7 @@ func (a *app) replayRunner(r *replayRun, cfg *config.Config, command []string) (
 	case len(command) > 0:
 		return nil, nil, usage("memsearch replay run --help", "--runner chat takes no command")
 	}
-	asker, model, done, err := core.NewAsker(cfg, taskProfile, r.o.Out, a.logger())
+	asker, model, done, err := core.NewAsker(cfg, taskProfile, r.o.Out, r.o.Run, a.logger())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -245,7 +245,7 @@ func replayErr(err error) error {
 	_, capped := errors.AsType[*replay.StoppedError](err)
 	switch {
 	case capped:
-		e.hint = "the same command with a larger --max-calls or --max-money goes on from here"
+		e.hint = "the same command goes on from here: with a larger --max-calls or --max-money, or once the setting named allows it"
 	case errors.Is(err, replay.ErrNoJudge):
 		e.hint = "set profiles.judge.model or profiles.main.model, or leave such tasks out with --no-judge"
 	}

@@ -22,7 +22,7 @@ func (r *Record) again() bool {
 // run makes one run. The error is one that ends the replay.
 func (r *replay) run(ctx context.Context, p *planned, dir string) (*Record, error) {
 	t := &Trial{Set: r.set, Task: p.task, Rep: p.rep, Seed: seedOf(r.opts.Seed, p.task.ID, p.rep), Dir: dir,
-		Settings: r.opts.Settings, Budget: r.opts.Budget}
+		Settings: r.opts.Settings, Budget: r.opts.Budget, run: r.opts.Run}
 	rec := &Record{V: RecordVersion, Key: p.key, Task: p.task.ID, Arm: p.arm.Name(), Rep: p.rep, Verdicts: []Grading{},
 		Injected: []string{}, Gold: []string{}, Wrong: []string{}, Stale: []string{}}
 	var err error
@@ -43,6 +43,11 @@ func (r *replay) run(ctx context.Context, p *planned, dir string) (*Record, erro
 	}
 	if rec.Arm == ArmNone {
 		rec.Leak = leak(ctx, p.task, prepared)
+	}
+	if _, ok := r.runner.(*Exec); ok {
+		if err := r.opts.Run.Call(r.opts.Settings.Caps); err != nil {
+			return rec, rec.fail(ctx, ErrorRunner, err)
+		}
 	}
 	began = time.Now()
 	out, cost, err := r.runner.Run(ctx, t, prepared)

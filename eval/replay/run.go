@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/eval/replay/stats"
 	"github.com/memsearch/memsearch/internal/english"
@@ -32,11 +35,17 @@ type Options struct {
 	Parallel    int // runs at once; zero: [DefaultParallel]
 
 	// MaxCalls and MaxMoney cap the whole replay, also when it is resumed. What a
-	// cassette answers counts as it was recorded. No run begins that could make
-	// more calls than are left; money is known only afterwards, so that runs going
-	// on when it is spent come to their end. Zero: no cap but those of Settings.
+	// cassette answers counts as it was recorded. No run begins that would make
+	// more calls than are left if each succeeds at once, and no call is made that
+	// Run has no room for. Zero: no cap but those of Settings.
 	MaxCalls int
 	MaxMoney float64
+
+	// Run counts the calls of recall and of commands, and should count those of
+	// Judge and of the runner too: then the caps of a run in Settings, and MaxCalls
+	// and MaxMoney, hold for every single call at the most that it may cost. If nil,
+	// there is one for recall and commands.
+	Run *llm.Run
 
 	Judge     llm.Asker // for tasks that need one
 	JudgeName string    // of its model: part of what outcomes depend on
@@ -131,13 +140,16 @@ func newReplay(set *Set, arms []Arm, runner Runner, o *Options, candidate string
 	}
 	c := *r.opts.Settings
 	if c.LedgerDir == "" {
-		c.LedgerDir = filepath.Join(o.Out, "ledger")
+		c.LedgerDir = ownLedger(o.Out)
 	}
 	c.IndexDir = ""
+	c.Caps.RunCalls = cmp.Or(o.MaxCalls, c.Caps.RunCalls)
+	c.Caps.RunMoney = cmp.Or(o.MaxMoney, c.Caps.RunMoney)
 	r.opts.Settings = &c
 	r.opts.Budget = cmp.Or(o.Budget, c.Budget)
 	r.opts.Parallel = max(1, cmp.Or(o.Parallel, DefaultParallel))
-	r.meter = &meter{maxCalls: o.MaxCalls, maxMoney: o.MaxMoney}
+	r.opts.Run = cmp.Or(o.Run, new(llm.Run))
+	r.meter = newMeter(o.MaxCalls, o.MaxMoney)
 	for _, a := range arms {
 		if a, ok := a.(readier); ok {
 			if err := a.ready(&c); err != nil {
@@ -175,11 +187,12 @@ func (r *replay) begin(ctx context.Context) error {
 			return fmt.Errorf("replay: %s holds another replay: %w", r.opts.Out, err)
 		}
 	}
-	for _, rec := range r.log.records {
-		r.meter.add(rec.Cost)
-		r.meter.add(rec.JudgeCost)
+	before, err := r.spentBefore()
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
 	}
-	r.meter.add(r.header.Judge.Cost)
+	r.meter.add(before)
+	r.opts.Run.Add(before)
 	if r.judged() && r.header.Judge.Answers == 0 {
 		if err := r.prove(ctx); err != nil {
 			return err
@@ -189,6 +202,40 @@ func (r *replay) begin(ctx context.Context) error {
 		return fmt.Errorf("replay: %w", err)
 	}
 	return nil
+}
+
+// ownLedger is the ledger of a replay whose settings name none.
+func ownLedger(out string) string { return filepath.Join(out, "ledger") }
+
+// spentBefore returns what the replay has spent so far: by its records and, where
+// that is more, by its own ledger, which also has the calls of runs that left no
+// record because they were stopped or killed.
+func (r *replay) spentBefore() (memsearch.Cost, error) {
+	spent := r.header.Judge.Cost
+	for _, rec := range r.log.records {
+		spent.Add(rec.Cost)
+		spent.Add(rec.JudgeCost)
+	}
+	dir := r.opts.Settings.LedgerDir
+	if dir != ownLedger(r.opts.Out) {
+		return spent, nil
+	}
+	l, err := llm.OpenLedger(dir, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return spent, nil
+	}
+	if err != nil {
+		return spent, err
+	}
+	rows, err := l.Costs(time.Time{})
+	var paid memsearch.Cost
+	for _, row := range rows {
+		if row.Profile != "embed" { // which has caps of its own
+			paid.Add(memsearch.Cost{Calls: row.Calls, TokensIn: row.TokensIn, TokensOut: row.TokensOut, Money: row.Money})
+		}
+	}
+	return memsearch.Cost{Calls: max(spent.Calls, paid.Calls), TokensIn: max(spent.TokensIn, paid.TokensIn), TokensOut: max(spent.TokensOut, paid.TokensOut),
+		Money: max(spent.Money, paid.Money)}, errors.Join(err, l.Close())
 }
 
 // prove measures the judge, and refuses one that lets too much pass.
@@ -266,12 +313,17 @@ func (r *replay) runPlan(ctx context.Context) error {
 	defer os.RemoveAll(tmp) // copies only
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	more, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	next := make(chan *planned)
 	var wg sync.WaitGroup
 	for range min(r.opts.Parallel, len(todo)) {
 		wg.Go(func() {
 			for p := range next {
-				if err := r.one(ctx, p, tmp); err != nil {
+				err := r.one(ctx, p, tmp)
+				if _, capped := errors.AsType[*StoppedError](err); capped {
+					stop(err) // what goes on is paid for
+				} else if err != nil {
 					cancel(err)
 				}
 			}
@@ -281,13 +333,13 @@ func (r *replay) runPlan(ctx context.Context) error {
 		select {
 		case next <- p:
 			continue
-		case <-ctx.Done():
+		case <-more.Done():
 		}
 		break
 	}
 	close(next)
 	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
+	if err := context.Cause(more); err != nil {
 		if stop, ok := errors.AsType[*StoppedError](err); ok {
 			return r.stopped(stop.Reason)
 		}
@@ -326,9 +378,11 @@ func (r *replay) one(ctx context.Context, p *planned, tmp string) error {
 		return r.stopped(why)
 	}
 	rec, err := r.run(ctx, p, dir)
+	var cost memsearch.Cost
 	if rec != nil {
-		r.meter.settle(calls, sum(rec.Cost, rec.JudgeCost))
+		cost = sum(rec.Cost, rec.JudgeCost)
 	}
+	r.meter.settle(calls, cost)
 	if err != nil {
 		return err
 	}

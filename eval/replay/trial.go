@@ -16,6 +16,7 @@ import (
 	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/internal/atomicfile"
+	"github.com/memsearch/memsearch/internal/llm"
 	"github.com/memsearch/memsearch/internal/memfile"
 	"github.com/memsearch/memsearch/internal/vault"
 )
@@ -37,6 +38,8 @@ type Trial struct {
 	// for it, as NAME=value. An arm sets both.
 	Vault bool
 	Env   []string
+
+	run *llm.Run // counts what recall asks
 }
 
 // seedOf mixes the seed of a replay with a task and a repetition.
@@ -74,7 +77,7 @@ func (t *Trial) Open(ctx context.Context, c *config.Config) (*core.Memory, error
 	for i := range scopes {
 		scopes[i].IndexDir = filepath.Join(t.Dir, indexDir, strconv.Itoa(i))
 	}
-	m, err := core.Open(ctx, scopes, &core.Options{Settings: c, Now: func() time.Time { return t.Task.Now.Time }})
+	m, err := core.Open(ctx, scopes, &core.Options{Settings: c, Run: t.run, Now: func() time.Time { return t.Task.Now.Time }})
 	if err != nil {
 		return nil, err
 	}

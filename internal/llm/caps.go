@@ -1,6 +1,10 @@
 package llm
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/memsearch/memsearch"
+)
 
 // Caps bound what may be spent. A zero field is its default: nothing runs without
 // a cap.
@@ -73,6 +77,15 @@ type Run struct {
 	mu sync.Mutex
 	spent
 }
+
+// Add counts what was spent before.
+func (r *Run) Add(c memsearch.Cost) {
+	r.settle(spent{}, spent{c.Calls, c.TokensIn + c.TokensOut, c.Money})
+}
+
+// Call counts a call that no [Client] makes, for example that of a command, or
+// returns a [CapError].
+func (r *Run) Call(c Caps) error { return r.reserve(spent{calls: 1}, c.withDefaults()) }
 
 // reserve counts want, or returns a [CapError].
 func (r *Run) reserve(want spent, c Caps) error {
