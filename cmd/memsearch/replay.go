@@ -272,7 +272,7 @@ func printCandidate(w io.Writer, r *replay.CandidateReport) {
 			fmt.Fprintf(w, "%s %s\n", l.what, printable(strings.Join(l.tasks, ", ")))
 		}
 	}
-	if !r.Enough {
-		fmt.Fprintf(w, "not enough evidence: %s\n", printable(r.Why))
+	if c.Verdict != replay.VerdictBetter && c.Verdict != replay.VerdictWorse {
+		fmt.Fprintf(w, "this may be chance: %s\n", printable(c.Conclusion()))
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
-	"github.com/memsearch/memsearch/eval/replay/stats"
 	"github.com/memsearch/memsearch/internal/atomicfile"
 	"github.com/memsearch/memsearch/internal/memfile"
 	"github.com/memsearch/memsearch/internal/vault"
@@ -27,14 +26,12 @@ type CandidateReport struct {
 	Path    string `json:"path"`
 	Verdict string `json:"verdict"` // [EffectHelpful], [EffectHarmful] or [EffectNeutral]
 
-	// Enough is false when so few tasks differ that chance could have made them;
-	// Why says so. The verdict then is what was seen, and no more.
-	Enough bool   `json:"enough"`
-	Why    string `json:"why,omitempty"`
+	// Comparison is that of with against without. Unless its verdict is better or
+	// worse, chance could have made what was seen.
+	Comparison Comparison `json:"comparison"`
 
-	Comparison Comparison `json:"comparison"` // of with against without
-	Injected   int        `json:"injected"`   // runs of with whose context had it
-	Report     *Report    `json:"report"`
+	Injected int     `json:"injected"` // runs of with whose context had it
+	Report   *Report `json:"report"`
 }
 
 // Candidate runs every task with and without the memory in the file called name,
@@ -96,21 +93,13 @@ func (c *candidate) report(h *Header, records []Record) (*CandidateReport, error
 	if err != nil {
 		return nil, err
 	}
-	a, err := newAnalysis(h, records)
-	if err != nil {
-		return nil, err
-	}
-	cmp := a.compare(0, 1)
-	conclude([]*Comparison{cmp})
-	out := &CandidateReport{ID: c.id, Path: c.path, Comparison: *cmp, Verdict: EffectNeutral, Report: r}
-	better, worse := len(cmp.Helpful), len(cmp.Harmful)
-	switch {
+	out := &CandidateReport{ID: c.id, Path: c.path, Comparison: *r.Arm(ArmWith).Against, Verdict: EffectNeutral, Report: r}
+	switch better, worse := len(out.Comparison.Helpful), len(out.Comparison.Harmful); {
 	case better > worse:
 		out.Verdict = EffectHelpful
 	case worse > 0:
 		out.Verdict = EffectHarmful
 	}
-	out.Enough, out.Why = stats.Enough(cmp.Tasks, better+worse, 1)
 	for i := range records {
 		if records[i].Arm == ArmWith && len(among([]string{c.id}, records[i].Injected)) > 0 {
 			out.Injected++

@@ -39,8 +39,8 @@ func TestCandidate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := []any{r.Verdict, r.Comparison.Helpful, r.Comparison.Harmful, r.Injected, r.Enough}
-			if diff := cmp.Diff([]any{tt.verdict, tt.helpful, tt.harmful, tt.injected, false}, got); diff != "" {
+			got := []any{r.Verdict, r.Comparison.Helpful, r.Comparison.Harmful, r.Injected, r.Comparison.Verdict}
+			if diff := cmp.Diff([]any{tt.verdict, tt.helpful, tt.harmful, tt.injected, replay.VerdictNotEnough}, got); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,38 +17,53 @@ const (
 	TestSign    = "sign"    // tasks were repeated
 )
 
-// A pairedTask is a task that was run in two arms: one pair for each repetition.
-type pairedTask struct {
-	id    string
-	pairs []stats.Pair
-}
-
-// compareTasks compares two arms on the tasks that were run in both. Its p is
-// not corrected and its verdict not given yet; see [conclude].
-func compareTasks(arm, base string, tasks []pairedTask, seed uint64) *Comparison {
-	c := &Comparison{Arm: arm, Base: base, Tasks: len(tasks), Test: TestMcNemar, Helpful: []string{}, Harmful: []string{}, Neutral: []string{}}
-	var clusters [][]stats.Pair
-	for _, t := range tasks {
-		clusters = append(clusters, t.pairs)
-		if len(t.pairs) > 1 {
+// compareArms compares arm of after with base of before on the tasks that were run
+// in both, each by its pass rates: repetitions of two arms have nothing to do with
+// each other. Its p is not corrected and its verdict not given yet; see [conclude].
+func compareArms(before *Report, base string, after *Report, arm string) *Comparison {
+	c := &Comparison{Arm: arm, Base: base, Test: TestMcNemar, Helpful: []string{}, Harmful: []string{}, Neutral: []string{}}
+	tasks := map[string]*TaskArm{}
+	each(before, base, func(id string, t *TaskArm) { tasks[id] = t })
+	var pairs []stats.Pair
+	each(after, arm, func(id string, t *TaskArm) {
+		was := tasks[id]
+		switch effect(was, t) {
+		case "":
+			return
+		case EffectHelpful:
+			c.Helpful = append(c.Helpful, id)
+		case EffectHarmful:
+			c.Harmful = append(c.Harmful, id)
+		case EffectNeutral:
+			c.Neutral = append(c.Neutral, id)
+		}
+		pairs = append(pairs, stats.Pair{Base: was.Rate(), Other: t.Rate()})
+		if max(was.Runs, t.Runs) > 1 {
 			c.Test = TestSign
 		}
-		switch plus, minus, _ := stats.Signs([][]stats.Pair{t.pairs}); {
-		case plus > 0:
-			c.Helpful = append(c.Helpful, t.id)
-		case minus > 0:
-			c.Harmful = append(c.Harmful, t.id)
-		default:
-			c.Neutral = append(c.Neutral, t.id)
-		}
-	}
-	c.Diff = stats.PairedBootstrap(clusters, stats.DefaultDraws, seed)
+	})
+	c.Tasks, c.Diff = len(pairs), stats.PairedBootstrap(pairs, stats.DefaultDraws, after.Header.Seed)
 	if c.Test == TestMcNemar {
 		c.P = stats.McNemar(len(c.Helpful), len(c.Harmful))
 	} else {
 		c.P = stats.SignTest(len(c.Helpful), len(c.Harmful))
 	}
 	return c
+}
+
+// effect says how a task went in other compared with base; empty when one of them
+// was not run. Equal shares are equal numbers, whatever they are shares of.
+func effect(base, other *TaskArm) string {
+	if base == nil || base.Runs == 0 || other.Runs == 0 {
+		return ""
+	}
+	switch cmp.Compare(other.Rate(), base.Rate()) {
+	case 1:
+		return EffectHelpful
+	case -1:
+		return EffectHarmful
+	}
+	return EffectNeutral
 }
 
 // conclude corrects the p-values of comparisons that stand in one report and
@@ -57,19 +73,27 @@ func conclude(list []*Comparison) {
 	for i, c := range list {
 		p[i] = c.P
 	}
+	left := len(list) // comparisons that Holm's method corrects for once it has rejected the others
 	for i, adjusted := range stats.Holm(p) {
-		c := list[i]
-		c.Holm = adjusted
-		ok, why := stats.Enough(c.Tasks, len(c.Helpful)+len(c.Harmful), len(list))
+		if list[i].Holm = adjusted; adjusted <= stats.DefaultAlpha {
+			left--
+		}
+	}
+	for _, c := range list {
+		better, worse := len(c.Helpful), len(c.Harmful)
+		ok, why := stats.Enough(c.Tasks, better+worse, left)
 		switch {
+		case c.Holm <= stats.DefaultAlpha && better > worse && c.Diff.Estimate > 0:
+			c.Verdict = VerdictBetter
+		case c.Holm <= stats.DefaultAlpha && better < worse && c.Diff.Estimate < 0:
+			c.Verdict = VerdictWorse
+		case c.Holm <= stats.DefaultAlpha:
+			// The test counts tasks, and the few that went the other way did so by more.
+			c.Verdict, c.Why = VerdictNoDifference, "most tasks that differ go one way, the pass rate does not"
 		case !ok:
 			c.Verdict, c.Why = VerdictNotEnough, why
-		case c.Holm > stats.DefaultAlpha:
-			c.Verdict = VerdictNoDifference
-		case len(c.Helpful) > len(c.Harmful):
-			c.Verdict = VerdictBetter
 		default:
-			c.Verdict = VerdictWorse
+			c.Verdict = VerdictNoDifference
 		}
 	}
 }
@@ -126,7 +150,7 @@ func Compare(before, after *Report) (*Compared, error) {
 			out.Notes = append(out.Notes, fmt.Sprintf("Only the first has the arm %s.", a.Arm))
 			continue
 		}
-		c := compareTasks(a.Arm, a.Arm, pairTasks(before, after, a.Arm), after.Header.Seed)
+		c := compareArms(before, a.Arm, after, a.Arm)
 		all = append(all, c)
 		out.Arms = append(out.Arms, ComparedArm{Arm: a.Arm, Outcome: c, Before: a.Cost, After: b.Cost})
 	}
@@ -136,8 +160,15 @@ func Compare(before, after *Report) (*Compared, error) {
 		}
 	}
 	for i, r := range []*Report{before, after} {
+		which, errs := [...]string{"first", "second"}[i], 0
+		for j := range r.Arms {
+			errs += r.Arms[j].errors()
+		}
 		if r.Runs < r.Planned {
-			out.Notes = append(out.Notes, fmt.Sprintf("The %s has only %d of %s.", [...]string{"first", "second"}[i], r.Runs, english.Count(r.Planned, "run")))
+			out.Notes = append(out.Notes, fmt.Sprintf("The %s has only %d of %s.", which, r.Runs, english.Count(r.Planned, "run")))
+		}
+		if errs > 0 {
+			out.Notes = append(out.Notes, fmt.Sprintf("In the %s %s ended in an error and count as failed.", which, english.Count(errs, "run")))
 		}
 	}
 	if len(all) == 0 {
@@ -166,24 +197,6 @@ func changes(before, after *Header) []Change {
 	return out
 }
 
-// pairTasks pairs the tasks of an arm that were run in both replays, by their
-// pass rates: repetitions of two replays have nothing to do with each other.
-func pairTasks(before, after *Report, arm string) []pairedTask {
-	rates := map[string]*TaskArm{}
-	each(before, arm, func(id string, t *TaskArm) { rates[id] = t })
-	var out []pairedTask
-	each(after, arm, func(id string, t *TaskArm) {
-		if was := rates[id]; was != nil {
-			p := pairedTask{id: id, pairs: []stats.Pair{{Base: was.Rate(), Other: t.Rate()}}}
-			if max(was.Runs, t.Runs) > 1 { // the same mean, and not of single runs
-				p.pairs = append(p.pairs, p.pairs[0])
-			}
-			out = append(out, p)
-		}
-	})
-	return out
-}
-
 // each calls f with the tasks of r that were run in arm.
 func each(r *Report, arm string, f func(id string, t *TaskArm)) {
 	for i := range r.Tasks {
@@ -208,14 +221,14 @@ func (c *Compared) Markdown() string {
 	for _, n := range c.Notes {
 		fmt.Fprintf(&b, "- %s\n", cell(n))
 	}
-	out := table{title: "Outcome", note: "The second less the first, on the same tasks, with 95 % intervals.",
+	out := table{title: "Outcome", note: "The second less the first on the same tasks, in points of pass rate, with 95 % intervals.",
 		columns: []string{"arm", "tasks", "difference", "better", "same", "worse", "p", "p (Holm)", "verdict"}, text: 1}
 	names := table{title: "Tasks that changed", columns: []string{"arm", "better", "worse"}, text: 2}
 	cost := table{title: "Cost", note: "Means of a run, first and second.", columns: []string{"arm", "context tokens", "tokens in", "tokens out", "calls", "money/100 turns"}}
 	for _, a := range c.Arms {
 		o := a.Outcome
 		out.add(a.Arm, strconv.Itoa(o.Tasks), signed(o.Diff), strconv.Itoa(len(o.Helpful)), strconv.Itoa(len(o.Neutral)), strconv.Itoa(len(o.Harmful)),
-			pvalue(o.P), pvalue(o.Holm), o.verdict())
+			pvalue(o.P), pvalue(o.Holm), o.Conclusion())
 		if len(o.Helpful)+len(o.Harmful) > 0 {
 			names.add(a.Arm, strings.Join(o.Helpful, ", "), strings.Join(o.Harmful, ", "))
 		}

@@ -3,7 +3,6 @@ package replay
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/memsearch/memsearch/internal/english"
@@ -48,8 +47,8 @@ func Gate(r *Report, o *GateOptions) error {
 		why = append(why, fmt.Sprintf("only %d of %s were made", r.Runs, english.Count(r.Planned, "run")))
 	}
 	for _, name := range []string{c.Base, c.Arm} {
-		if n := r.errorsOf(name); n > 0 {
-			why = append(why, fmt.Sprintf("%s of the arm %s ended in errors", english.Count(n, "run"), name))
+		if a := r.Arm(name); a != nil && a.errors() > 0 {
+			why = append(why, fmt.Sprintf("%s of the arm %s ended in errors", english.Count(a.errors(), "run"), name))
 		}
 	}
 	if c.Tasks == 0 {
@@ -63,21 +62,10 @@ func Gate(r *Report, o *GateOptions) error {
 		why = append(why, fmt.Sprintf("the gain is %+.1f points, %+.1f are asked for", 100*c.Diff.Estimate, 100*g.MinGain))
 	}
 	if g.Proven && c.Verdict != VerdictBetter {
-		why = append(why, "the verdict is "+c.Verdict)
+		why = append(why, "the verdict is "+c.Conclusion())
 	}
 	if len(why) > 0 {
-		return fmt.Errorf("%w: %s", ErrGate, strings.Join(slices.Compact(why), "; "))
+		return fmt.Errorf("%w: %s", ErrGate, strings.Join(why, "; "))
 	}
 	return nil
-}
-
-// errorsOf counts the runs of an arm that ended in an error.
-func (r *Report) errorsOf(name string) int {
-	n := 0
-	if a := r.Arm(name); a != nil {
-		for _, k := range a.Errors {
-			n += k
-		}
-	}
-	return n
 }

@@ -45,13 +45,13 @@ func (e *LeakError) Error() string {
 // Detectable says what the planned runs could find: each arm against none,
 // corrected for their number.
 func (h *Header) Detectable() Detectable {
-	d := Detectable{Discordant: assumedDiscordant}
+	d := Detectable{Discordant: assumedDiscordant, Comparisons: max(1, len(h.Arms)-1)}
 	for _, t := range h.Tasks {
 		if t.Planned > 0 {
 			d.Tasks++
 		}
 	}
-	d.Diff, d.Reached = stats.MinimumDetectable(d.Tasks, d.Discordant, stats.DefaultAlpha/float64(max(1, len(h.Arms)-1)), stats.DefaultPower)
+	d.Diff, d.Reached = stats.MinimumDetectable(d.Tasks, d.Discordant, stats.DefaultAlpha/float64(d.Comparisons), stats.DefaultPower)
 	return d
 }
 
@@ -70,14 +70,14 @@ func Analyse(h *Header, records []Record) (*Report, error) {
 		r.Planned += t.Planned
 		r.Tasks = append(r.Tasks, a.task(t))
 	}
-	for i := range h.Arms {
-		r.Arms = append(r.Arms, a.arm(i))
-	}
 	var list []*Comparison
-	for i := range r.Arms {
-		if c := r.Arms[i].Against; c != nil {
-			list = append(list, c)
+	for i, name := range h.Arms {
+		arm := a.arm(i)
+		if a.base >= 0 && i != a.base {
+			arm.Against = compareArms(r, h.Arms[a.base], r, name)
+			list = append(list, arm.Against)
 		}
+		r.Arms = append(r.Arms, arm)
 	}
 	conclude(list)
 	r.Notes = a.notes(r)
@@ -88,11 +88,12 @@ func Analyse(h *Header, records []Record) (*Report, error) {
 type analysis struct {
 	h    *Header
 	runs map[string][][]*Record // task -> arm, as in the header -> runs by repetition
-	base int                    // of the arm none; -1
+	none int                    // index of that arm; -1
+	base int                    // of the arm that the others are compared with; -1
 }
 
 func newAnalysis(h *Header, records []Record) (*analysis, error) {
-	a := &analysis{h: h, runs: map[string][][]*Record{}, base: slices.Index(h.Arms, ArmNone)}
+	a := &analysis{h: h, runs: map[string][][]*Record{}, none: slices.Index(h.Arms, ArmNone), base: baseOf(h.Arms)}
 	for _, t := range h.Tasks {
 		if a.runs[t.ID] != nil {
 			return nil, fmt.Errorf("the header has the task %s twice", t.ID)
@@ -115,6 +116,12 @@ func newAnalysis(h *Header, records []Record) (*analysis, error) {
 	return a, nil
 }
 
+// baseOf returns the index of the arm that the others are compared with: none, and
+// when a candidate is tried, without; -1 when there is neither.
+func baseOf(arms []string) int {
+	return max(slices.Index(arms, ArmNone), slices.Index(arms, ArmWithout))
+}
+
 // each calls fn with every run of an arm, in the order of the set.
 func (a *analysis) each(arm int, fn func(t *TaskTag, r *Record)) {
 	for i := range a.h.Tasks {
@@ -127,34 +134,34 @@ func (a *analysis) each(arm int, fn func(t *TaskTag, r *Record)) {
 
 // guessed returns the tasks that need memory and pass without any in at least
 // half of their runs, and how many tasks that need memory were run so.
-func (a *analysis) guessed() (passed []string, of int) {
+func (a *analysis) guessed() (list []string, of int) {
 	for _, t := range a.h.Tasks {
-		if a.base < 0 || !slices.Contains(t.Tags, TagHelps) || len(a.runs[t.ID][a.base]) == 0 {
+		if a.none < 0 || !slices.Contains(t.Tags, TagHelps) || len(a.runs[t.ID][a.none]) == 0 {
 			continue
 		}
 		of++
-		if 2*count(a.runs[t.ID][a.base], func(r *Record) bool { return r.Pass }) >= len(a.runs[t.ID][a.base]) {
-			passed = append(passed, t.ID)
+		if 2*count(a.runs[t.ID][a.none], passed) >= len(a.runs[t.ID][a.none]) {
+			list = append(list, t.ID)
 		}
 	}
-	return passed, of
+	return list, of
 }
 
 func (a *analysis) leaks() error {
 	e := &LeakError{}
-	if a.base < 0 {
+	if a.none < 0 {
 		return nil
 	}
 	for _, t := range a.h.Tasks {
-		for _, r := range a.runs[t.ID][a.base] {
+		for _, r := range a.runs[t.ID][a.none] {
 			if r.Leak != "" {
 				e.Tasks, e.Why = append(e.Tasks, t.ID), append(e.Why, "what the agent is given says "+quote(r.Leak))
 				break
 			}
 		}
 	}
-	if passed, of := a.guessed(); len(passed) > 1 && float64(len(passed)) > maxGuessed*float64(of) {
-		for _, id := range passed {
+	if list, of := a.guessed(); len(list) > 1 && float64(len(list)) > maxGuessed*float64(of) {
+		for _, id := range list {
 			if !slices.Contains(e.Tasks, id) {
 				e.Tasks, e.Why = append(e.Tasks, id), append(e.Why, "it passes without memory")
 			}
@@ -188,27 +195,14 @@ func (a *analysis) task(t TaskTag) TaskReport {
 			arm.Broke = cmp.Or(arm.Broke, r.broke())
 			arm.Error = cmp.Or(arm.Error, r.Error)
 		}
-		if a.base >= 0 && i != a.base {
-			arm.Effect = effect(a.runs[t.ID][a.base], runs)
-		}
 		out.Arms = append(out.Arms, arm)
 	}
+	for i := range out.Arms {
+		if a.base >= 0 && i != a.base {
+			out.Arms[i].Effect = effect(&out.Arms[a.base], &out.Arms[i])
+		}
+	}
 	return out
-}
-
-// effect compares the pass rates of a task; empty when one has no runs.
-func effect(base, other []*Record) string {
-	if len(base) == 0 || len(other) == 0 {
-		return ""
-	}
-	// Whole numbers: rates of different denominators are compared exactly.
-	switch d := count(other, passed)*len(base) - count(base, passed)*len(other); {
-	case d > 0:
-		return EffectHelpful
-	case d < 0:
-		return EffectHarmful
-	}
-	return EffectNeutral
 }
 
 // Places where the chain from a memory to an answer breaks.
@@ -265,40 +259,34 @@ func (a *analysis) arm(i int) ArmReport {
 		out.Recall.Injected /= float64(out.Runs)
 	}
 	out.Cost = costs.report()
-	if a.base >= 0 && i != a.base {
-		out.Against = a.compare(a.base, i)
-	}
 	return out
 }
 
-// rate returns the pass rate of an arm on some tasks, with how many there are.
+// rate returns the pass rate of an arm on some tasks, with how many there are. Where
+// the runs of every task agree, more of them say nothing more than one, and the
+// bootstrap would know no spread when all tasks pass.
 func (a *analysis) rate(arm int, want func(TaskTag) bool) (int, stats.Interval) {
-	var clusters [][]float64
-	runs, ok := 0, 0
+	var rates []float64
+	agree, all := true, 0
 	for _, t := range a.h.Tasks {
-		if list := a.runs[t.ID][arm]; want(t) && len(list) > 0 {
-			clusters = append(clusters, outcomes(list))
-			runs += len(list)
-			ok += count(list, passed)
+		list := a.runs[t.ID][arm]
+		if !want(t) || len(list) == 0 {
+			continue
+		}
+		n := count(list, passed)
+		rates = append(rates, float64(n)/float64(len(list)))
+		agree = agree && (n == 0 || n == len(list))
+		if n > 0 {
+			all++
 		}
 	}
 	switch {
-	case runs == 0:
+	case len(rates) == 0:
 		return 0, stats.Interval{}
-	case runs == len(clusters):
-		return len(clusters), stats.Wilson(ok, runs, .95)
+	case agree:
+		return len(rates), stats.Wilson(all, len(rates), .95)
 	}
-	return len(clusters), stats.Mean(clusters, stats.DefaultDraws, a.h.Seed)
-}
-
-func outcomes(runs []*Record) []float64 {
-	out := make([]float64, len(runs))
-	for i, r := range runs {
-		if r.Pass {
-			out[i] = 1
-		}
-	}
-	return out
+	return len(rates), stats.Mean(rates, stats.DefaultDraws, a.h.Seed)
 }
 
 func (c *RecallReport) add(r *Record) {
@@ -382,9 +370,7 @@ func (a *analysis) notes(r *Report) []string {
 	}
 	errs, degraded := 0, 0
 	for _, arm := range r.Arms {
-		for _, n := range arm.Errors {
-			errs += n
-		}
+		errs += arm.errors()
 		degraded += arm.Recall.Degraded
 	}
 	if errs > 0 {

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -80,6 +81,74 @@ func TestVerdicts(t *testing.T) {
 		if !strings.Contains(strings.Join(r.Notes, "\n"), fmt.Sprintf("%d of %d runs", 2*n, 6*n)) {
 			t.Errorf("notes %q", r.Notes)
 		}
+	}
+}
+
+// TestVerdictsOfSeveralArms: Holm's method corrects the later comparisons for fewer
+// others, and so does what counts as enough evidence.
+func TestVerdictsOfSeveralArms(t *testing.T) {
+	none := "----------"
+	for _, tt := range []struct {
+		stale    string
+		p, holm  float64
+		verdict  string
+		sentence string
+	}{
+		// 2/2^10 is corrected for three arms and for two; 2/2^6 then for none.
+		{"++++++----", .03125, .03125, replay.VerdictBetter, "better"},
+		{"+++++-----", .0625, .0625, replay.VerdictNotEnough, "not enough evidence: the arms differ on 5 of 10 tasks, and fewer than 6 that differ cannot reach p = 0.05"},
+	} {
+		r := told(t, map[string]string{"none": none, "memory": "++++++++++", "oracle": "++++++++++", "stale": tt.stale}, "none", "memory", "oracle", "stale")
+		if c := r.Arm("memory").Against; math.Abs(c.Holm-3./512) > 1e-12 || c.Verdict != replay.VerdictBetter {
+			t.Errorf("memory: %+v", c)
+		}
+		c := r.Arm("stale").Against
+		if math.Abs(c.P-tt.p) > 1e-12 || math.Abs(c.Holm-tt.holm) > 1e-12 || c.Verdict != tt.verdict || c.Conclusion() != tt.sentence {
+			t.Errorf("stale: %v, corrected %v, %s", c.P, c.Holm, c.Conclusion())
+		}
+	}
+}
+
+// TestTestAgainstSize: eighteen tasks go better by a third and six worse by all of
+// it. The sign test says p = .0227, the mean goes down by nothing or more.
+func TestTestAgainstSize(t *testing.T) {
+	passes := map[string][2]string{}
+	var order []string
+	for i := range 24 {
+		id := fmt.Sprint("t", i)
+		passes[id] = [2]string{"000", "001"}
+		if i < 6 {
+			passes[id] = [2]string{"111", "000"}
+		}
+		order = append(order, id)
+	}
+	h, list := made(passes, order...)
+	r, err := replay.Analyse(h, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Arm(replay.ArmMemory).Against
+	// 2(1 + 24 + 276 + 2024 + 10626 + 42504 + 134596)/2^24.
+	if math.Abs(c.P-2*190051./(1<<24)) > 1e-12 || math.Abs(c.Diff.Estimate) > 1e-12 || c.Verdict != replay.VerdictNoDifference {
+		t.Errorf("p %v, difference %v: %s", c.P, c.Diff.Estimate, c.Conclusion())
+	}
+}
+
+// TestRepetitionsThatAgree tell no more than one run each: the interval is Wilson's
+// over the tasks, and not a point.
+func TestRepetitionsThatAgree(t *testing.T) {
+	h, list := made(map[string][2]string{"a": {"000", "111"}, "b": {"000", "111"}}, "a", "b")
+	r, err := replay.Analyse(h, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, memory := r.Arm(replay.ArmNone).Pass, r.Arm(replay.ArmMemory)
+	// z^2/(n + z^2) = 3.8415/5.8415.
+	if none.Low != 0 || math.Abs(none.High-.65762) > 1e-5 || math.Abs(memory.Pass.Low-(1-.65762)) > 1e-5 || memory.Pass.High != 1 {
+		t.Errorf("none %+v, memory %+v", none, memory.Pass)
+	}
+	if page := r.Markdown(); !strings.Contains(page, "difference +100.0 points (no spread)") {
+		t.Errorf("two tasks that differ by the same have an interval:\n%s", page)
 	}
 }
 

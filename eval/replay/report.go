@@ -40,10 +40,11 @@ type Report struct {
 // Detectable is the smallest difference of pass rates that the test finds with
 // the power [stats.DefaultPower] on this many tasks.
 type Detectable struct {
-	Tasks      int     `json:"tasks"`
-	Discordant float64 `json:"discordant"` // assumed share of tasks that differ at all
-	Diff       float64 `json:"diff"`
-	Reached    bool    `json:"reached"` // false: not even a difference of Discordant is found
+	Tasks       int     `json:"tasks"`
+	Comparisons int     `json:"comparisons"` // for which p is corrected
+	Discordant  float64 `json:"discordant"`  // assumed share of tasks that differ at all
+	Diff        float64 `json:"diff"`
+	Reached     bool    `json:"reached"` // false: not even a difference of Discordant is found
 }
 
 // An ArmReport is what one arm did. Shares are of runs, pass rates means over
@@ -56,8 +57,8 @@ type ArmReport struct {
 	Pass   stats.Interval `json:"pass"`
 	Tags   []TagReport    `json:"tags"` // helps, neutral, trap, as far as there are any
 
-	// Against compares the arm with none. It is nil for none itself and when there
-	// is no none.
+	// Against compares the arm with none, in the replay of a candidate with without.
+	// It is nil for that arm itself and when it was not run.
 	Against *Comparison `json:"against,omitempty"`
 
 	Errors map[string]int `json:"errors"` // runs by kind of error; a run with one counts as failed
@@ -91,10 +92,10 @@ type Comparison struct {
 	P       float64        `json:"p"`       // exact, two-sided
 	Holm    float64        `json:"p_holm"`  // adjusted for all comparisons of the report
 	Verdict string         `json:"verdict"` // one of the Verdict constants
-	Why     string         `json:"why"`     // of VerdictNotEnough
-	Helpful []string       `json:"helpful"` // tasks that went better, in the order of the set
-	Harmful []string       `json:"harmful"` // that went worse
-	Neutral []string       `json:"neutral"` // that went the same
+	Why     string         `json:"why"`     // in words, where the figures do not show it
+	Helpful []string       `json:"helpful"` // tasks of which more runs passed, in the order of the set
+	Harmful []string       `json:"harmful"` // of which fewer did
+	Neutral []string       `json:"neutral"` // of which as many did
 }
 
 // A RecallReport says what got into the contexts of an arm.
@@ -170,8 +171,8 @@ type TaskArm struct {
 	Runs   int    `json:"runs"`
 	Passed int    `json:"passed"`
 
-	// Effect is against none: helpful, harmful or neutral; empty where one of the
-	// two was not run.
+	// Effect is that of [ArmReport.Against]: helpful, harmful or neutral; empty where
+	// one of the two was not run.
 	Effect string `json:"effect,omitempty"`
 
 	// Broke is where the chain broke in the first run that failed: not stored, not
@@ -187,6 +188,15 @@ func (t *TaskArm) Rate() float64 {
 		return 0
 	}
 	return float64(t.Passed) / float64(t.Runs)
+}
+
+// errors counts the runs that ended in an error.
+func (a *ArmReport) errors() int {
+	n := 0
+	for _, k := range a.Errors {
+		n += k
+	}
+	return n
 }
 
 // Arm returns what the arm called name did, nil when it is not there.

@@ -139,6 +139,10 @@ func TestCompareOnlyCommonTasks(t *testing.T) {
 	if diff := cmp.Diff([]string{"ta"}, c.Arms[0].Outcome.Helpful); diff != "" || c.Arms[0].Outcome.Tasks != 2 {
 		t.Errorf("%d tasks\n%s", c.Arms[0].Outcome.Tasks, diff)
 	}
+	before.Arms[1].Errors["model"] = 2
+	if c, err = replay.Compare(before, after); err != nil || !cmp.Equal(c.Notes, []string{"In the first 2 runs ended in an error and count as failed."}) {
+		t.Errorf("notes %q, %v", c.Notes, err)
+	}
 	after.Header.SetHash = "other"
 	if _, err := replay.Compare(before, after); !errors.Is(err, replay.ErrCompare) {
 		t.Errorf("other set: %v", err)
@@ -159,7 +163,7 @@ func TestMarkdown(t *testing.T) {
 		"# Replay of a\\|b \\<script>\n",
 		"- 21 of 22 runs\n",
 		// 8 helpful and 1 harmful of 10: p = .0390625.
-		"- memory against none: better; difference +70.0 (",
+		"- memory against none: better; difference +70.0 points (",
 		"8 helpful, 1 neutral, 1 harmful of 10 tasks\n",
 		"- memory harms tj\n",
 		"| none | 10 | 10 | 1 | 10.0 % |",

@@ -106,7 +106,7 @@ func (r *Report) charts() []chart {
 		{"Outcome by arm", "Share of tasks that pass, with 95 % intervals.", template.HTML(plot.Outcomes(outcomes))},
 		{"Cost against outcome", "", template.HTML(plot.Cost(r.costUnit(), costs))},
 		{"Where the chain broke", "Runs of tasks that need a memory.", template.HTML(plot.Chains(chains))},
-		{"Helpful and harmful, task by task", "To the right: the task goes better than without memory; to the left: worse.", template.HTML(plot.Effects(names, effects))},
+		{"Helpful and harmful, task by task", "To the right: the task goes better than in the arm " + r.base() + "; to the left: worse.", template.HTML(plot.Effects(names, effects))},
 	} { // plot escapes every name that it draws
 		if c.SVG != "" {
 			out = append(out, c)
@@ -115,11 +115,11 @@ func (r *Report) charts() []chart {
 	return out
 }
 
-// effects are the differences of pass rates against the arm none.
+// effects are the differences of pass rates against the base.
 func (r *Report) effects() (names []string, out []plot.Effect) {
 	base := -1
 	for i := range r.Arms {
-		if r.Arms[i].Arm == ArmNone {
+		if r.Arms[i].Arm == r.base() {
 			base = i
 		} else {
 			names = append(names, r.Arms[i].Arm)

@@ -48,8 +48,9 @@ func (r *Report) about() []string {
 		out = append(out, d.String())
 	}
 	if j := h.Judge; j.Answers > 0 {
-		out = append(out, fmt.Sprintf("judge %s agrees with the label of %s of %s (kappa %.2f)",
-			h.JudgeModel, percent(j.Agreement), english.Count(j.Answers, "given answer"), j.Kappa))
+		agree := stats.Wilson(j.Answers-j.TooKind-j.TooHarsh, j.Answers, .95)
+		out = append(out, fmt.Sprintf("judge %s agrees with the label of %s of %s (95 %% interval %s, kappa %.2f)",
+			h.JudgeModel, percent(agree.Estimate), english.Count(j.Answers, "given answer"), between(agree), j.Kappa))
 	}
 	return append(out, r.Notes...)
 }
@@ -60,8 +61,8 @@ func (d *Detectable) String() string {
 		return fmt.Sprintf("%s are too few to find any difference with a chance of %s, when %s of them differ between two arms",
 			english.Count(d.Tasks, "task"), percent(stats.DefaultPower), percent(d.Discordant))
 	}
-	return fmt.Sprintf("%s find a difference of %s in pass rates with a chance of %s, when %s of them differ between two arms",
-		english.Count(d.Tasks, "task"), percent(d.Diff), percent(stats.DefaultPower), percent(d.Discordant))
+	return fmt.Sprintf("%s find a difference of %.1f points in pass rates with a chance of %s, when %s of them differ between two arms (%s corrected)",
+		english.Count(d.Tasks, "task"), 100*d.Diff, percent(stats.DefaultPower), percent(d.Discordant), english.Count(d.Comparisons, "comparison"))
 }
 
 // Summary returns the report in a few lines: what was run and the verdicts.
@@ -75,8 +76,8 @@ func (r *Report) verdicts() []string {
 		if c == nil {
 			continue
 		}
-		line := fmt.Sprintf("%s against %s: %s", c.Arm, c.Base, c.verdict())
-		out = append(out, line+fmt.Sprintf("; difference %s, %s", signed(c.Diff), c.counts()))
+		out = append(out, fmt.Sprintf("%s against %s: %s; difference %+.1f points %s, %s",
+			c.Arm, c.Base, c.Conclusion(), 100*c.Diff.Estimate, spread(c.Diff), c.counts()))
 		if len(c.Harmful) > 0 {
 			out = append(out, fmt.Sprintf("%s harms %s", c.Arm, strings.Join(c.Harmful, ", ")))
 		}
@@ -87,13 +88,12 @@ func (r *Report) verdicts() []string {
 	return out
 }
 
-// verdict is the verdict with its reason, which begins with it.
-func (c *Comparison) verdict() string {
-	why := strings.TrimSuffix(c.Why, ".")
-	if strings.HasPrefix(strings.ToLower(why), c.Verdict) {
-		return c.Verdict + why[len(c.Verdict):]
+// Conclusion is the verdict with its reason.
+func (c *Comparison) Conclusion() string {
+	if c.Why == "" {
+		return c.Verdict
 	}
-	return c.Verdict
+	return c.Verdict + ": " + c.Why
 }
 
 func (c *Comparison) counts() string {
@@ -150,6 +150,16 @@ func cell(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "`", "\\`", "*", `\*`, "[", `\[`).Replace(s)
 }
 
+// base names the arm that the others are compared with.
+func (r *Report) base() string {
+	for i := range r.Arms {
+		if c := r.Arms[i].Against; c != nil {
+			return c.Base
+		}
+	}
+	return ArmNone
+}
+
 func (r *Report) tables() []table {
 	return []table{r.outcomeTable(), r.comparisonTable(), r.tagTable(), r.recallTable(), r.chainTable(), r.costTable(), r.errorTable(), r.taskTable()}
 }
@@ -165,7 +175,7 @@ func (r *Report) outcomeTable() table {
 }
 
 func (r *Report) comparisonTable() table {
-	t := table{title: "Against " + ArmNone, note: "The same tasks in both arms. p is exact and two-sided; p (Holm) is adjusted for all arms.",
+	t := table{title: "Against " + r.base(), note: "The same tasks in both arms, difference in points of pass rate. p is exact and two-sided; p (Holm) is adjusted for all arms.",
 		columns: []string{"arm", "difference", "helpful", "neutral", "harmful", "p", "p (Holm)", "verdict"}, text: 1}
 	for i := range r.Arms {
 		if c := r.Arms[i].Against; c != nil {
@@ -238,7 +248,7 @@ func (r *Report) errorTable() table {
 
 // taskTable has one row for each task.
 func (r *Report) taskTable() table {
-	t := table{title: "Tasks", note: "Passed of run, the effect against " + ArmNone + " (+ helpful, - harmful), and where the chain broke.", columns: []string{"task", "kind"}}
+	t := table{title: "Tasks", note: "Passed of run, the effect against " + r.base() + " (+ helpful, - harmful), and where the chain broke.", columns: []string{"task", "kind"}}
 	for i := range r.Arms {
 		t.columns = append(t.columns, r.Arms[i].Arm)
 	}
@@ -286,8 +296,15 @@ func between(i stats.Interval) string {
 }
 
 // signed is a difference of pass rates, in percentage points.
-func signed(i stats.Interval) string {
-	return fmt.Sprintf("%+.1f (%+.1f to %+.1f)", 100*i.Estimate, 100*i.Low, 100*i.High)
+func signed(i stats.Interval) string { return fmt.Sprintf("%+.1f %s", 100*i.Estimate, spread(i)) }
+
+// spread is the interval of a difference. Where all tasks differ by as much, or none
+// does, there is none to be had.
+func spread(i stats.Interval) string {
+	if i.Low == i.High {
+		return "(no spread)"
+	}
+	return fmt.Sprintf("(%+.1f to %+.1f)", 100*i.Low, 100*i.High)
 }
 
 // pvalue keeps a small p-value from looking like none.

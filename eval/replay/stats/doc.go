@@ -9,8 +9,7 @@
 // verdict may be given at all, and [MinimumDetectable] says before a run what it
 // could find.
 //
-// Limits: tasks count as independent; repetitions of one task do not, and are
-// taken together. An interval whose values are all alike is a point, which means
-// that nothing is known about the spread, not that there is none. Counts are never
-// negative. Randomness comes from a seed alone, so equal inputs give equal output.
+// Limits: tasks count as independent; repetitions of one task do not, and come as
+// their mean. Counts are never negative. Randomness comes from a seed alone, so equal
+// inputs give equal output.
 package stats

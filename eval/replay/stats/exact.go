@@ -19,13 +19,16 @@ const DefaultPower = .8
 // tasks that agree do not matter (McNemar 1947, Note on the sampling error of the
 // difference between correlated proportions or percentages, Psychometrika 12:153).
 // Given b + c, b is binomial with 1/2 when the arms do not differ. No difference
-// gives 1.
+// gives 1. It is the conditional test and not its mid-p variant, which finds more
+// but does not promise to keep to alpha (Fagerland, Lydersen and Laake 2013, The
+// McNemar test for binary matched-pairs data, BMC Medical Research Methodology 13:91).
 func McNemar(b, c int) float64 { return SignTest(b, c) }
 
 // SignTest returns the exact two-sided p-value of the sign test: plus tasks went
 // better, minus went worse, ties are left out (Conover 1999, Practical
 // Nonparametric Statistics, section 3.4). It is twice the smaller tail of the
-// binomial with 1/2, at most 1. With repetitions take the counts from [Signs].
+// binomial with 1/2, at most 1. A repeated task went better when more of its runs
+// passed: repetitions are no tasks, and are not counted one by one.
 func SignTest(plus, minus int) float64 {
 	n := plus + minus
 	if n <= 0 {
@@ -134,7 +137,8 @@ func probability(b distuv.Binomial, k int) float64 {
 // together ([Holm]). It is no when even a split in which every differing task goes
 // the same way could not bring the corrected p-value down to [DefaultAlpha]: the
 // smallest p-value of the exact test is 2 * (1/2)^discordant. One comparison
-// needs 6 differing tasks, five need 8. The reason is a whole sentence for a report.
+// needs 6 differing tasks, five need 8. The reason goes on from "not enough
+// evidence: ".
 func Enough(n, discordant, comparisons int) (ok bool, why string) {
 	comparisons = max(comparisons, 1)
 	need := int(math.Ceil(1 + math.Log2(float64(comparisons)/DefaultAlpha)))
@@ -144,12 +148,11 @@ func Enough(n, discordant, comparisons int) (ok bool, why string) {
 	}
 	switch {
 	case n <= 0:
-		return false, "Not enough evidence: no task was run in both arms."
+		return false, "no task was run in both arms"
 	case n < need:
-		return false, fmt.Sprintf("Not enough evidence: %d tasks were run in both arms, and no result of fewer than %d can reach p = %g%s.",
-			n, need, DefaultAlpha, corrected)
+		return false, fmt.Sprintf("%d tasks were run in both arms, and no result of fewer than %d can reach p = %g%s", n, need, DefaultAlpha, corrected)
 	case discordant < need:
-		return false, fmt.Sprintf("Not enough evidence: the arms differ on %d of %d tasks, and fewer than %d that differ cannot reach p = %g%s.",
+		return false, fmt.Sprintf("the arms differ on %d of %d tasks, and fewer than %d that differ cannot reach p = %g%s",
 			discordant, n, need, DefaultAlpha, corrected)
 	}
 	return true, ""

@@ -9,14 +9,15 @@ import (
 // Wilson returns the share k of n with its score interval at the given confidence,
 // such as .95 (Wilson 1927, Probable inference, the law of succession, and
 // statistical inference, JASA 22:209). It is for runs that are independent of each
-// other; with repetitions take [Mean].
+// other; for tasks whose repetitions differ take [Mean].
 //
 // It is preferred to the exact interval of Clopper and Pearson, which never covers
 // less than promised and pays with width: over all true shares, 20 runs, Wilson
-// covers 95.3 % on average and Clopper-Pearson 97.7 %; 66 runs, 95.2 and 96.7 (Newcombe 1998, Two-sided
-// confidence intervals for the single proportion, Statistics in Medicine 17:857,
-// and Brown, Cai and DasGupta 2001, Interval estimation for a binomial proportion,
-// Statistical Science 16:101, find the same). No runs give 0 to 1.
+// covers 95.3 % on average and Clopper-Pearson 97.7 %; 66 runs, 95.2 and 96.7
+// (Newcombe 1998, Two-sided confidence intervals for the single proportion,
+// Statistics in Medicine 17:857, and Brown, Cai and DasGupta 2001, Interval
+// estimation for a binomial proportion, Statistical Science 16:101, find the same).
+// No runs give 0 to 1.
 func Wilson(k, n int, conf float64) Interval {
 	if n <= 0 {
 		return Interval{Low: 0, High: 1}
