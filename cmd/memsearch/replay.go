@@ -138,6 +138,10 @@ func (a *app) replay(ctx context.Context, r *replayRun, name string, command []s
 	}
 	bar := a.progress("running")
 	r.o.Progress = func(done, total int, _ *replay.Record) { bar.update(done, total) }
+	r.o.Begin = func(h *replay.Header) {
+		d := h.Detectable()
+		fmt.Fprintln(a.err, d.String())
+	}
 	defer bar.finish()
 	if r.candidate != "" {
 		if len(r.arms) > 0 {
@@ -154,7 +158,6 @@ func (a *app) replay(ctx context.Context, r *replayRun, name string, command []s
 	if err != nil {
 		return usage("memsearch replay run --help", "%w", err)
 	}
-	a.foretell(set, arms)
 	err = replay.Run(ctx, set, arms, runner, &r.o)
 	bar.finish()
 	if err != nil {
@@ -224,19 +227,6 @@ func (a *app) replayRunner(r *replayRun, cfg *config.Config, command []string) (
 		return nil, nil, usage("set profiles.task.model or profiles.main.model, or give a command after --", "the runner chat needs a model")
 	}
 	return &replay.Chat{Asker: asker, Model: model}, done, nil
-}
-
-// foretell says before a replay what it could find.
-func (a *app) foretell(set *replay.Set, arms []replay.Arm) {
-	h := replay.Header{}
-	for _, arm := range arms {
-		h.Arms = append(h.Arms, arm.Name())
-	}
-	for i := range set.Tasks {
-		h.Tasks = append(h.Tasks, replay.TaskTag{ID: set.Tasks[i].ID, Planned: 1})
-	}
-	d := h.Detectable()
-	fmt.Fprintln(a.err, d.String())
 }
 
 // replayErr adds what to do about an error of a replay.

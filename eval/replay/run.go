@@ -54,6 +54,10 @@ type Options struct {
 	// unless they name another.
 	Settings *config.Config
 
+	// Begin, if non-nil, is told what will be run before anything is:
+	// [Header.Detectable] says what it could find.
+	Begin func(h *Header)
+
 	// Progress, if non-nil, is told of every run that is over, one at a time.
 	// Runs that were there already count as done.
 	Progress func(done, total int, r *Record)
@@ -91,20 +95,13 @@ func runAll(ctx context.Context, set *Set, arms []Arm, runner Runner, o *Options
 		return fmt.Errorf("replay: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.log.close(r.plan)) }()
+	if o.Begin != nil {
+		o.Begin(&r.header)
+	}
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
 	return r.runPlan(ctx)
-}
-
-// Describe returns the header that [Run] would write, which says how many runs
-// there would be and, by [Header.Detectable], what they could find.
-func Describe(set *Set, arms []Arm, runner Runner, o *Options) (*Header, error) {
-	r, err := newReplay(set, arms, runner, o, "")
-	if err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
-	}
-	return &r.header, nil
 }
 
 // A replay is one call of [Run].

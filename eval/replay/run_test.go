@@ -183,8 +183,13 @@ func TestOutcomes(t *testing.T) {
 	srv := selecting(t)
 	c := settings(t, map[string]string{"profiles.main.model": "m", "profiles.main.base_url": srv.URL, "profiles.main.api_key_env": "", "rerank.mode": "never"})
 	dir := t.TempDir()
-	if err := replay.Run(t.Context(), set, arms(t, replay.ArmNames...), replay.Scripted(scripted), &replay.Options{Out: dir, Settings: c}); err != nil {
+	var found replay.Detectable
+	begin := func(h *replay.Header) { found = h.Detectable() }
+	if err := replay.Run(t.Context(), set, arms(t, replay.ArmNames...), replay.Scripted(scripted), &replay.Options{Out: dir, Settings: c, Begin: begin}); err != nil {
 		t.Fatal(err)
+	}
+	if diff := cmp.Diff(replay.Detectable{Tasks: 12, Comparisons: 5, Discordant: .3}, found); diff != "" {
+		t.Error(diff)
 	}
 	_, list := records(t, dir)
 	got := map[string]string{}
