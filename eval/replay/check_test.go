@@ -73,6 +73,14 @@ var checkCases = []struct {
 	{`{type: json, path: "/b", value: null}`, `{}`, false},
 	{`{type: json, path: "/b", value: 1}`, `set {x} to {"b": 1}`, true},
 	{`{type: json, path: "/b", value: 1}`, `{"b": 1`, false},
+	{`{type: json, path: "/b", value: 2026-06-01}`, `{"b": "2026-06-01"}`, true}, // a date in YAML
+	{`{type: json, path: "/b", value: {1: yes, 2026-06-01: [no]}}`, `{"b": {"1": "yes", "2026-06-01": ["no"]}}`, true},
+	{`{type: json, path: "/b", value: 9007199254740993}`, `{"b": 9007199254740993}`, true}, // 2^53 + 1
+	{`{type: json, path: "/b", value: 9007199254740993}`, `{"b": 9007199254740992}`, false},
+	{`{type: json, path: "/b", value: 2}`, `{"a": 1e309, "b": 0.2e1}`, true},
+	{`{type: json, path: "/b", value: 0.5}`, `{"b": 50e-2}`, true},
+	{`{type: json, path: "/b", value: -0}`, `{"b": -0.0}`, true},
+	{`{type: json, path: "/b", value: "2"}`, `{"b": 2}`, false},
 	{`{type: json, path: "/b/c", value: 1}`, `{"b": 1}`, false},
 
 	{`{type: set, values: [a, b, c]}`, "The parts are:\n- a\n- B.\n* c", true},
@@ -122,6 +130,9 @@ func TestNumberCheck(t *testing.T) {
 		{`value: 0.3`, "0.30", true},
 		{`value: -4`, "it was -4 outside", true},
 		{`value: 4`, "it was -4 outside", false},
+		{`value: -4`, "it was −4 outside", true},
+		{`value: 4`, "it was −4 outside", false},
+		{`value: 12`, "NaN, 1e309 or １２", true},
 		{`value: 2`, "1-2", true},
 		{`value: 1200`, "1.2e3", true},
 		{`value: 85, units: [ms]`, "85 ms at the 95th percentile", true},

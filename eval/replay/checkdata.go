@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,15 +34,74 @@ func (c *jsonCheck) prepare() error {
 	if c.Path != "" && c.Path[0] != '/' {
 		return fmt.Errorf("path %q is no JSON pointer: it must open with a slash", c.Path)
 	}
+	asJSON(&c.Value)
 	var v any
 	if err := c.Value.Decode(&v); err != nil {
 		return err
 	}
 	raw, err := json.Marshal(v)
 	if err == nil {
-		err = json.Unmarshal(raw, &c.want)
+		c.want, err = decodeJSON(raw)
 	}
 	return err
+}
+
+// asJSON makes strings of what JSON has no other form for: dates, and whatever
+// the keys of an object are.
+func asJSON(n *yaml.Node) {
+	if n.ShortTag() == "!!timestamp" {
+		n.Tag = "!!str"
+	}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && child.ShortTag() != "!!merge" {
+			child.Tag = "!!str"
+		}
+		asJSON(child)
+	}
+}
+
+// A jsonNumber is a number in the one form that all its spellings share.
+type jsonNumber string
+
+// decodeJSON reads the first value of raw, with numbers as [jsonNumber].
+func decodeJSON(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	return plainNumbers(v), err
+}
+
+func plainNumbers(v any) any {
+	switch x := v.(type) {
+	case json.Number:
+		return plainNumber(x)
+	case map[string]any:
+		for k := range x {
+			x[k] = plainNumbers(x[k])
+		}
+	case []any:
+		for i := range x {
+			x[i] = plainNumbers(x[i])
+		}
+	}
+	return v
+}
+
+// plainNumber keeps whole numbers as they are, for a float64 would take ids that
+// are close for one; 2.0 is the whole number 2.
+func plainNumber(n json.Number) jsonNumber {
+	if i, err := n.Int64(); err == nil {
+		return jsonNumber(strconv.FormatInt(i, 10))
+	}
+	f, err := n.Float64()
+	switch {
+	case err != nil: // out of range
+		return jsonNumber(n)
+	case f == math.Trunc(f) && math.Abs(f) < 1<<63:
+		return jsonNumber(strconv.FormatInt(int64(f), 10))
+	}
+	return jsonNumber(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
 func (c *jsonCheck) Check(_ context.Context, o Outcome) (Verdict, error) {
@@ -70,8 +130,7 @@ func findJSON(s string) (any, bool) {
 			return nil, false
 		}
 		s = s[i:]
-		var v any
-		if json.NewDecoder(strings.NewReader(s)).Decode(&v) == nil {
+		if v, err := decodeJSON([]byte(s)); err == nil {
 			return v, true
 		}
 		s = s[1:]

@@ -20,7 +20,8 @@ func normal(s string) string {
 	return strings.Join(strings.Fields(cases.Fold().String(s)), " ")
 }
 
-// narrow maps the full-width forms of ASCII, and curly quotes, to ASCII.
+// narrow maps the full-width forms of ASCII, curly quotes, and the minus of
+// typography to ASCII.
 func narrow(r rune) rune {
 	switch {
 	case r >= '！' && r <= '～':
@@ -31,6 +32,8 @@ func narrow(r rune) rune {
 		return '\''
 	case r == '“' || r == '”':
 		return '"'
+	case r == '−':
+		return '-'
 	}
 	return r
 }

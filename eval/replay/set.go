@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -263,35 +264,61 @@ func parseLines(raw []byte, s *Set) error {
 	return sc.Err()
 }
 
-// jsonNode reads one JSON object as YAML that stands in the given line. YAML
-// knows no escaped surrogate pairs, so the text is written anew first.
+// jsonNode reads one JSON object as YAML that stands in the given line. YAML's own
+// reader knows no escaped surrogate pairs, and JSON's into a map takes a key twice.
 func jsonNode(raw []byte, line int) (*yaml.Node, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	var v map[string]any
-	if err := d.Decode(&v); err != nil {
+	n, err := jsonValue(d, line, 0)
+	switch {
+	case err != nil:
 		return nil, err
+	case n.Kind != yaml.MappingNode:
+		return nil, errors.New("it is no object")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more than one object in a line")
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(b.Bytes(), &doc); err != nil {
-		return nil, err
-	}
-	at(&doc, line)
-	return doc.Content[0], nil
+	return n, nil
 }
 
-func at(n *yaml.Node, line int) {
-	n.Line = line
-	for _, c := range n.Content {
-		at(c, line)
+// maxNesting bounds how deep a value in a line may go.
+const maxNesting = 100
+
+func jsonValue(d *json.Decoder, line, depth int) (*yaml.Node, error) {
+	token, err := d.Token()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
 	}
+	if err != nil {
+		return nil, err
+	}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Line: line}
+	switch v := token.(type) {
+	case json.Delim:
+		n.Kind, n.Tag = yaml.SequenceNode, "!!seq"
+		if v == '{' {
+			n.Kind, n.Tag = yaml.MappingNode, "!!map"
+		}
+		if depth == maxNesting {
+			return nil, errors.New("it is nested too deep")
+		}
+		for d.More() {
+			child, err := jsonValue(d, line, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.Content = append(n.Content, child)
+		}
+		_, err = d.Token()
+	case string:
+		n.Tag, n.Value = "!!str", v
+	case json.Number:
+		n.Value = v.String()
+	case bool:
+		n.Tag, n.Value = "!!bool", strconv.FormatBool(v)
+	default:
+		n.Tag, n.Value = "!!null", "null"
+	}
+	return n, err
 }

@@ -114,8 +114,12 @@ func memories(dir string, fn func(*memsearch.Memory)) error {
 }
 
 // walk calls fn for everything below dir that belongs to a vault: all but
-// indexes, git's folders and temporary ones.
+// indexes, git's folders and temporary ones. The folder itself may be a link.
 func walk(dir string, fn func(rel string, d fs.DirEntry) error) error {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err

@@ -180,6 +180,34 @@ func TestMaterialiseRefuses(t *testing.T) {
 	}
 }
 
+// A vault may be a link to a folder: it is copied like any, and what is in it
+// counts for what makes two replays the same.
+func TestLinkedVault(t *testing.T) {
+	dir := write(t, map[string]string{"real/a.md": memory("mem_a", "active", "One fact."), "tasks.yaml": strings.Replace(head, "vault: vault", "vault: link", 1) + strings.ReplaceAll(port, "mem_port", "mem_a")})
+	if err := os.Symlink(filepath.Join(dir, "real"), filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	set := load(t, filepath.Join(dir, "tasks.yaml"))
+	var hashes []string
+	for range 2 {
+		o := &replay.Options{Out: t.TempDir(), Settings: settings(t, nil)}
+		if err := replay.Run(t.Context(), set, arms(t, replay.ArmOracle), replay.Scripted(scripted), o); err != nil {
+			t.Fatal(err)
+		}
+		h, list := records(t, o.Out)
+		if len(list) != 1 || !list[0].GoldInjected {
+			t.Errorf("%+v", list)
+		}
+		hashes = append(hashes, h.SetHash)
+		if err := os.WriteFile(filepath.Join(dir, "real", "b.md"), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if hashes[0] == hashes[1] {
+		t.Error("another vault has the same hash")
+	}
+}
+
 // Two runs of one task read the same files.
 func TestMaterialiseTwice(t *testing.T) {
 	s, task := life(t)
