@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Chain counts, for one arm, the tasks that need a memory by where the way from
-// the memory to the answer broke.
+// A Chain counts, for one arm, the runs that need a memory by where the way from the
+// memory to the answer broke.
 type Chain struct {
 	Arm         string
 	NotStored   int
@@ -15,8 +15,7 @@ type Chain struct {
 	NotInjected int
 	NotUsed     int
 	UsedWrongly int
-	// Held is the tasks on which nothing broke.
-	Held int
+	Held        int // nothing broke
 }
 
 // link is one part of a chain's bar.
@@ -35,8 +34,8 @@ var links = [...]link{
 	{"held", grey, func(c Chain) int { return c.Held }},
 }
 
-// Chains draws one bar per arm, divided by where its tasks broke; the widest is the
-// arm with the most tasks. Counts under zero are taken for zero.
+// Chains draws one bar per arm, divided by where its runs broke; the widest is the
+// arm with the most runs. Counts under zero are taken for zero.
 func Chains(arms []Chain) string {
 	if len(arms) == 0 {
 		return ""
@@ -81,7 +80,7 @@ func Chains(arms []Chain) string {
 		d.text(x+15, y, `font-size="11"`, l.name, "")
 	}
 	d.height = bottom + 18 + 8
-	return d.String("Where the chain from memory to answer broke, in tasks: " + strings.Join(said, "; ") + ".")
+	return d.String("Where the chain from memory to answer broke, in runs: " + strings.Join(said, "; ") + ".")
 }
 
 func total(c Chain) int {

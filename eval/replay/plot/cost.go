@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A CostPoint is an arm's cost per task beside its pass rate with the interval.
+// A CostPoint is an arm's cost per run beside its pass rate with the interval.
 type CostPoint struct {
 	Arm       string
 	Cost      float64
@@ -15,7 +15,7 @@ type CostPoint struct {
 }
 
 // Cost draws pass rate over cost, both from zero; unit names the cost, such as
-// "tokens per task". Points are lettered in the order given and named under the
+// "tokens per run". Points are lettered in the order given and named under the
 // chart, where also stands what could not be placed: costs that are missing, under
 // zero, or over 1e15.
 func Cost(unit string, points []CostPoint) string {

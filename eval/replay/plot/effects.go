@@ -24,14 +24,14 @@ func Effects(arms []string, tasks []Effect) string {
 	}
 	const label, row = 136.0, 18.0
 	var d drawing
-	// Slanted heads lean to the right by the cosine of 45 degrees.
-	lean := 0.0
-	for _, a := range arms {
-		lean = max(lean, min(textWidth(a, smallSize), 90)*math.Sqrt2/2)
+	// Slanted heads lean to the right by the cosine of 45 degrees, those of a wide
+	// font by a little more.
+	lean, column := 0.0, (chartWidth-label)/float64(len(arms))
+	for i, a := range arms {
+		to := 10 + min(textWidth(a, smallSize), 90)*math.Sqrt2/2
+		lean, column = max(lean, to), min(column, (chartWidth-label-to)/(float64(i)+.5))
 	}
-	column := (chartWidth - label) / float64(len(arms))
-	column = min(column, (chartWidth-label-lean)/(float64(len(arms))-.5))
-	top := lean + 14
+	top := lean + 10
 	middle := func(arm int) float64 { return label + column*(float64(arm)+.5) }
 
 	shown, neutral := split(arms, tasks)

@@ -60,7 +60,7 @@ func charts() map[string]string {
 	return map[string]string{
 		"outcomes": plot.Outcomes(outcomes),
 		"effects":  plot.Effects(effectArms, effects),
-		"cost":     plot.Cost("tokens per task", costs),
+		"cost":     plot.Cost("tokens per run", costs),
 		"chains":   plot.Chains(chains),
 	}
 }
@@ -147,8 +147,8 @@ func TestLabelsSayTheFigures(t *testing.T) {
 	want := map[string]string{
 		"outcomes": "Pass rate by arm with 95 % intervals: none 36 % (26–48 %, 66 tasks); memory 82 % (71–89 %, 66 tasks); llm-selection 77 % (66–86 %, 66 tasks); oracle 97 % (90–100 %, 66 tasks); stale 58 % (46–69 %, 66 tasks); random 35 % (25–47 %, 66 tasks).",
 		"effects":  "Effect of each arm per task: memory 2 helpful, 2 neutral, 1 harmful; llm-selection 3 helpful, 2 neutral, 0 harmful; oracle 3 helpful, 1 neutral, 0 harmful; stale 0 helpful, 3 neutral, 1 harmful; random 0 helpful, 4 neutral, 1 harmful.",
-		"cost":     "Pass rate against tokens per task: none 312, 36 % (26–48 %); memory 1.48k, 82 % (71–89 %); llm-selection 6.31k, 77 % (66–86 %); oracle 540, 97 % (90–100 %); stale 1.49k, 80 % (70–88 %); random 1.45k, 35 % (25–47 %).",
-		"chains":   "Where the chain from memory to answer broke, in tasks: memory 2 not stored, 5 not found, 3 not injected, 1 not used, 4 used wrongly, 37 held; llm-selection 2 not stored, 9 not found, 3 not used, 1 used wrongly, 37 held; 随机记忆 2 not stored, 48 not found, 2 held.",
+		"cost":     "Pass rate against tokens per run: none 312, 36 % (26–48 %); memory 1.48k, 82 % (71–89 %); llm-selection 6.31k, 77 % (66–86 %); oracle 540, 97 % (90–100 %); stale 1.49k, 80 % (70–88 %); random 1.45k, 35 % (25–47 %).",
+		"chains":   "Where the chain from memory to answer broke, in runs: memory 2 not stored, 5 not found, 3 not injected, 1 not used, 4 used wrongly, 37 held; llm-selection 2 not stored, 9 not found, 3 not used, 1 used wrongly, 37 held; 随机记忆 2 not stored, 48 not found, 2 held.",
 	}
 	got := map[string]string{}
 	for name, svg := range charts() {
@@ -221,6 +221,26 @@ func TestEffectBars(t *testing.T) {
 	}
 	if all := strings.Join(p.tips, "|"); !strings.Contains(all, "not run, memory: not run") {
 		t.Errorf("missing task is not named: %s", all)
+	}
+}
+
+// Slanted heads stay in the drawing in fonts whose letters take .66 of their size,
+// such as DejaVu Sans.
+func TestEffectHeadsStayInside(t *testing.T) {
+	head := regexp.MustCompile(`<text x="([0-9.]+)" y="([0-9.]+)" font-size="11" transform="rotate[^>]*>(?:<title>[^<]*</title>)?([^<]+)</text>`)
+	for _, arms := range [][]string{{"random"}, {"memory", "oracle", "stale", "random"}, effectArms, {"without", "a-long-name-of-an-arm"}} {
+		found := head.FindAllStringSubmatch(plot.Effects(arms, []plot.Effect{{Task: "t", Diff: make([]float64, len(arms))}, {Task: "u"}}), -1)
+		if len(found) != len(arms) {
+			t.Fatalf("%d heads of %d", len(found), len(arms))
+		}
+		for _, m := range found {
+			x, _ := strconv.ParseFloat(m[1], 64)
+			y, _ := strconv.ParseFloat(m[2], 64)
+			side := .66 * 11 * float64(utf8.RuneCountInString(m[3])) * math.Sqrt2 / 2
+			if x+side > 360 || y-side < 0 {
+				t.Errorf("%q reaches from %v, %v to %v, %v", m[3], x, y, x+side, y-side)
+			}
+		}
 	}
 }
 
