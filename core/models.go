@@ -102,7 +102,11 @@ func (m *models) dir(name string) string { return filepath.Join(m.core.indexDirs
 
 func (m *models) openCassette() (*llm.Cassette, error) {
 	c := m.core.settings
-	if c.Cassette == "" {
+	switch {
+	case c.Cassette != "":
+	case c.CassetteMode == llm.CassetteRecord || c.CassetteMode == llm.CassetteAuto:
+		return nil, fmt.Errorf("cassette_mode is %s and no cassette is named: set cassette, or give --cassette FILE", c.CassetteMode)
+	default:
 		return nil, nil
 	}
 	return llm.OpenCassette(c.Cassette, c.CassetteMode)

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +20,8 @@ func (a *app) configCmd() *cobra.Command {
 		Long: `Settings come from memsearch.yaml in the user's configuration folder, then from
 the one in the vault, then from MEMSEARCH_<NAME> in the environment (dots become
 underscores), then from flags; what comes later wins. An unknown key in a file is
-an error. Of several vaults the first has the say, but for each one's index_dir.
+an error; a variable that is none of the settings is named on standard error. Of
+several vaults the first has the say, but for each one's index_dir.
 
 A model profile is called main, rerank, extract, dream, judge or task; what another
 leaves unset is taken from main. Of the profiles, only what is set is shown; --json
@@ -34,17 +37,27 @@ Exit codes: 0 ok, 1 a setting that is unknown or wrong, 2 usage.`,
 			if err != nil {
 				return err
 			}
+			for _, name := range config.Unread(os.Environ()) {
+				if !slices.Contains(variables, name) {
+					fmt.Fprintf(a.err, "%s is no setting and changes nothing\n", printable(name))
+				}
+			}
 			return a.print(map[string]any{"settings": cfg.Entries()}, func(w io.Writer) {
 				for _, e := range cfg.Entries() {
 					if config.IsProfile(e.Key) && e.Source == config.SourceDefault {
 						continue
 					}
-					fmt.Fprintf(w, "%-30s %-26s %s\n%-30s   %s\n", e.Key, plain(e.Value), e.Source, "", e.Help)
+					fmt.Fprintf(w, "%-33s %-26s %s\n%-33s   %s\n", e.Key, plain(e.Value), e.Source, "", e.Help)
 				}
 			})
 		},
 	}
 }
+
+// variables are the environment variables that are read and are no settings, and
+// those that a replay gives to a command.
+var variables = []string{vaultVariable, vaultsVariable, nowVariable,
+	"MEMSEARCH_CONTEXT", "MEMSEARCH_MCP", "MEMSEARCH_SEED", "MEMSEARCH_DATA"}
 
 // settingsHelp has a line for each setting, also when a file of settings is
 // broken.
@@ -63,7 +76,7 @@ func settingsHelp() string {
 			}
 			key = "profiles.<name>." + main
 		}
-		fmt.Fprintf(&b, "  %-30s %s\n", key, e.Help)
+		fmt.Fprintf(&b, "  %-33s %s\n", key, e.Help)
 	}
 	return b.String()
 }

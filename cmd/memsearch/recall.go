@@ -8,6 +8,7 @@ import (
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/internal/when"
 )
 
@@ -30,10 +31,12 @@ With --json it prints one document: status (ok, empty, degraded, unavailable),
 reasons, confidence (0-1), hits with path, lines, date and signals, the context
 and its tokens. With a language model in the settings (profiles.main.model, see
 memsearch config) it may have that model judge what it found; whatever goes wrong
-with the model, it answers without. With --batch it reads one JSON query a line (text, and any of
-request, recent, session, turn, now, as_of, since, until, categories, k, budget,
-surfaced, tools) from a file, or from standard input for "-", and prints one JSON
-result a line, in order.
+with the model, it answers without.
+
+With --batch it reads one JSON query a line (text, and any of request, recent,
+session, turn, now, as_of, since, until, categories, k, budget, surfaced, tools,
+explain) from a file, or from standard input for "-", and prints one JSON result a
+line, in order.
 
 Exit codes: 0 ok, 1 error, 2 usage (an empty query or a bad line of a batch too),
 3 empty (not of a batch), 4 degraded with --strict, 6 unavailable.`
@@ -46,6 +49,9 @@ func (a *app) recallCmd() *cobra.Command {
 		Long:    recallLong,
 		Example: "  memsearch recall --vault examples/vault \"where does production run?\"\n  memsearch recall --as-of 2026-01-15 --json \"where does production run?\"",
 		RunE: func(c *cobra.Command, words []string) error {
+			if err := a.checkPrompt(); err != nil {
+				return err
+			}
 			if f.batch != "" {
 				if len(words) > 0 {
 					return usage("put the queries into the file", "--batch takes no query")
@@ -56,8 +62,8 @@ func (a *app) recallCmd() *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.IntVarP(&f.k, "k", "k", 0, "most memories to return, each with up to three units (default 8)")
-	fl.IntVar(&f.budget, "budget", 0, "tokens the context may take (default 2000)")
+	fl.IntVarP(&f.k, "k", "k", 0, "most memories to return, each with up to three units (default: the setting k, 8)")
+	fl.IntVar(&f.budget, "budget", 0, "tokens the context may take (default: the setting memory_context_token_budget, 2000)")
 	fl.StringVar(&f.now, "now", "", "the moment of the question (default: the clock)")
 	fl.StringVar(&f.asOf, "as-of", "", "ask what held at this time")
 	fl.StringVar(&f.since, "since", "", "only what occurred at or after this time")
@@ -66,7 +72,7 @@ func (a *app) recallCmd() *cobra.Command {
 	fl.StringSliceVar(&f.surfaced, "surfaced", nil, "UNIT:HASH pairs the agent already has")
 	fl.StringSliceVar(&f.tools, "tools", nil, "tools in use: their usage notes are left out")
 	fl.StringVar(&f.rerank, "rerank", "", "whether a configured model judges what is found: auto (when it is likely to pay), always or never (default rerank.mode)")
-	fl.StringVar(&a.prompt, "prompt", "", "prompt of that model, as name@version or the path of a .md file (default rerank@1)")
+	fl.StringVar(&a.prompt, "prompt", "", "prompt of that model, as name@version or the path of a .md file (default rerank@1; select@1 for llm-selection)")
 	fl.StringVar(&f.format, "format", "text", "text, json or context (only the block for the prompt)")
 	fl.StringVar(&f.session, "session", "", "id of the session")
 	fl.StringVar(&f.turn, "turn", "", "id of the turn: memories made in it are left out")
@@ -76,6 +82,24 @@ func (a *app) recallCmd() *cobra.Command {
 	fl.BoolVar(&f.strict, "strict", false, "exit with 4 when the answer is degraded")
 	fl.StringVar(&f.batch, "batch", "", "file of JSON queries, one a line")
 	return c
+}
+
+// checkPrompt refuses a --prompt of ours that the kind of reranking has no use for:
+// another one would be taken silently.
+func (a *app) checkPrompt() error {
+	name, _, ours := strings.Cut(a.prompt, "@")
+	if !ours || name != "rerank" && name != "select" {
+		return nil
+	}
+	cfg, err := a.vaultSettings()
+	if err != nil {
+		return nil // whoever needs the settings says so
+	}
+	kind := cfg.Rerank.Kind
+	if kind == config.RerankListwise && name == "rerank" || kind == config.RerankSelection && name == "select" {
+		return nil
+	}
+	return usage("rerank@ is for rerank.kind listwise, select@ for llm-selection", "--prompt %s is of no use with rerank.kind %s", a.prompt, kind)
 }
 
 func (a *app) recallOne(c *cobra.Command, f *recallFlags, text string) error {

@@ -72,7 +72,7 @@ func (a *app) memory(c *cobra.Command, f *writeFlags, text string) (core.NewMemo
 	if m.Summary = f.summary; m.Summary == "" {
 		m.Summary = core.Summarise(text)
 	}
-	m.Tags, m.Tools, m.Supersedes, m.CanonicalKey = trimmed(f.tags), trimmed(f.tools), trimmed(f.supersedes), f.key
+	m.Tags, m.Tools, m.Supersedes, m.CanonicalKey = tags(f.tags), trimmed(f.tools), trimmed(f.supersedes), f.key
 	m.Source = memsearch.Source{Trust: memsearch.TrustUser, SessionID: f.session, TurnID: f.turn}
 	if c.Flags().Changed("pinned") {
 		n.Pinned = &f.pinned
@@ -99,6 +99,15 @@ func trimmed(list []string) []string {
 		list[i] = strings.TrimSpace(s)
 	}
 	return list
+}
+
+// tags returns the values of --tags, which Chinese commas part as well.
+func tags(list []string) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, strings.FieldsFunc(s, func(r rune) bool { return r == '，' || r == '、' })...)
+	}
+	return trimmed(out)
 }
 
 func join[T ~string](list []T) string {

@@ -33,6 +33,9 @@ that it could cost.
 Exit codes: 0 ok, 1 error, 2 usage.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if since != "" && !costs {
+				return usage("memsearch status --costs --since 2026-11-01", "--since is for --costs")
+			}
 			m, cfg, err := a.open(c.Context())
 			if err != nil {
 				return err

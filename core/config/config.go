@@ -136,7 +136,17 @@ func Load(o Options) (*Config, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	c.keepKey()
 	return c, nil
+}
+
+// keepKey sees to it that the key of one server is not sent to another: one that is
+// named without a key gets none.
+func (c *Config) keepKey() {
+	url, key := find("base_url"), find("api_key_env")
+	if c.BaseURL != llm.DefaultBaseURL && c.entries[url].Source != SourceDefault && c.entries[key].Source == SourceDefault {
+		c.APIKeyEnv, c.entries[key].Value = "", ""
+	}
 }
 
 // file merges one settings file.
@@ -189,7 +199,7 @@ func (c *Config) mapping(n *yaml.Node, prefix, name string) error {
 }
 
 func (c *Config) apply(key, value, where string) error {
-	i := slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
+	i := find(key)
 	if i < 0 {
 		return &UnknownKeyError{Key: key, Where: where, Hint: nearest(key)}
 	}
@@ -200,8 +210,11 @@ func (c *Config) apply(key, value, where string) error {
 	return nil
 }
 
-func isSetting(key string) bool {
-	return slices.ContainsFunc(settings, func(s setting) bool { return s.key == key })
+func isSetting(key string) bool { return find(key) >= 0 }
+
+// find returns the place of a setting, -1 when there is none.
+func find(key string) int {
+	return slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
 }
 
 func isGroup(key string) bool {

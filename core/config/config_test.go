@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,5 +101,34 @@ func TestHint(t *testing.T) {
 		if !ok || unknown.Hint != want {
 			t.Errorf("%s: %v, want the hint %q", key, err, want)
 		}
+	}
+}
+
+// TestKeyOfServer: a server that is named without a key gets none.
+func TestKeyOfServer(t *testing.T) {
+	for text, want := range map[string]string{
+		"model: m\n":                "OPENAI_API_KEY",
+		"base_url: http://one/v1\n": "",
+		"base_url: http://one/v1\napi_key_env: ONE\n":     "ONE",
+		"base_url: http://one/v1\napi_key_env: ''\n":      "",
+		"api_key_env: ''\n":                               "",
+		"base_url: https://api.openai.com/v1\nmodel: m\n": "OPENAI_API_KEY",
+	} {
+		c, err := config.Load(config.Options{VaultDir: write(t, text)})
+		if err != nil || c.APIKeyEnv != want {
+			t.Errorf("%q: %q, %v; want %q", text, c.APIKeyEnv, err, want)
+		}
+		for _, e := range c.Entries() {
+			if e.Key == "api_key_env" && e.Value != want {
+				t.Errorf("%q: shown as %q, want %q", text, e.Value, want)
+			}
+		}
+	}
+}
+
+func TestUnread(t *testing.T) {
+	got := config.Unread([]string{"MEMSEARCH_K=3", "MEMSEARCH_PROFILES_MIAN_MODEL=m", "HOME=/x", "MEMSEARCH_LLM_DAY_CALLS=1", "MEMSEARCH_RERANK_MODEL="})
+	if want := []string{"MEMSEARCH_PROFILES_MIAN_MODEL", "MEMSEARCH_RERANK_MODEL"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

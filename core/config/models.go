@@ -69,7 +69,7 @@ type profileField struct {
 var profileFields = []profileField{
 	{"model", "name of the model; without one in the profile or in main nothing is asked", func(p *llm.Profile, s string) error { p.Model = s; return nil }},
 	{"base_url", "OpenAI-compatible server (default " + llm.DefaultBaseURL + ")", func(p *llm.Profile, s string) error { return address(&p.BaseURL, s) }},
-	{"api_key_env", "name of the environment variable that holds the key; empty: no key", func(p *llm.Profile, s string) error { return keyEnv(&p.APIKeyEnv, s) }},
+	{"api_key_env", "name of the environment variable that holds the key; empty, or not given beside base_url: no key", func(p *llm.Profile, s string) error { return keyEnv(&p.APIKeyEnv, s) }},
 	{"context_window", "tokens of prompt and reply together (default 128000)", func(p *llm.Profile, s string) error { return whole(1, &p.ContextWindow, s) }},
 	{"max_output_tokens", "most tokens of a reply (default 1024)", func(p *llm.Profile, s string) error { return whole(1, &p.MaxOutput, s) }},
 	{"temperature", "0 to 2; empty: the server's own", func(p *llm.Profile, s string) error { return optional(&p.Temperature, 0, 2, s) }},
@@ -112,7 +112,7 @@ var modelSettings = []setting{
 	{"rerank.mode", "auto", "whether a configured model is asked: auto (when it is likely to pay), always or never", func(c *Config, s string) error {
 		return oneOf(rerankModes, &c.Rerank.Mode, s)
 	}},
-	{"rerank.candidates", "20", "memories that a model judges", number(1, func(c *Config) *int { return &c.Rerank.Candidates })},
+	{"rerank.candidates", "20", "memories that a model judges; at least k", number(1, func(c *Config) *int { return &c.Rerank.Candidates })},
 	{"rerank.prompt_budget", "6000", "tokens that one prompt of a reranking may take", number(200, func(c *Config) *int { return &c.Rerank.Budget })},
 	{"rerank.max_calls", "4", "calls that one recall may make", number(1, func(c *Config) *int { return &c.Rerank.MaxCalls })},
 	{"rerank.timeout", "10s", "time that reranking may add to a recall", duration(func(c *Config) *time.Duration { return &c.Rerank.Timeout })},

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/memsearch/memsearch/internal/llm"
 )
 
 // Modes lists the values of the mode setting.
@@ -20,8 +22,24 @@ type setting struct {
 
 // env returns the environment variable of s: memory.enabled is MEMSEARCH_MEMORY_ENABLED.
 func (s setting) env() string {
-	return "MEMSEARCH_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.key))
+	return variablePrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.key))
 }
+
+// Unread returns the variables of environ ("NAME=value") that are called like
+// settings and are none, in the order of the environment.
+func Unread(environ []string) []string {
+	var out []string
+	for _, v := range environ {
+		name, _, _ := strings.Cut(v, "=")
+		if strings.HasPrefix(name, variablePrefix) && !slices.ContainsFunc(settings, func(s setting) bool { return s.env() == name }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// variablePrefix begins the names of the environment variables of settings.
+const variablePrefix = "MEMSEARCH_"
 
 // show returns the value as JSON should have it.
 func (s setting) show(v string) any {
@@ -82,19 +100,19 @@ func anyText(string) error    { return nil }
 var settings = slices.Concat(baseSettings, modelSettings, profileSettings())
 
 var baseSettings = []setting{
-	{"mode", "recall", "what an agent gets: off, policy-only, catalog or recall", setMode},
+	{"mode", "recall", "what PrepareContext gives an agent: off, policy-only, catalog or recall; a recall answers in all but off", setMode},
 	{"memory.enabled", "true", "false is the same as mode: off", setEnabled},
 	{"zone", "UTC", "time zone of dates without one (never taken from TZ)", setZone},
 	{"index_dir", "", "where derived indexes live; empty: .memsearch in the vault", text(func(c *Config) *string { return &c.IndexDir })},
 	{"k", "8", "most memories a recall returns, each with up to three units", number(1, func(c *Config) *int { return &c.K })},
 	{"memory_context_token_budget", "2000", "tokens the context may take", number(1, func(c *Config) *int { return &c.Budget })},
-	{"inject_threshold", "0", "confidence (0-1) below which hits are listed but not injected", setThreshold},
+	{"inject_threshold", "0", "confidence (0-1) below which hits are listed but not injected, unless a language model picked them; 0: the fitted 0.05", setThreshold},
 	{"sync_budget", "500ms", "how long a recall may look for changed files", duration(func(c *Config) *time.Duration { return &c.SyncBudget })},
 	{"sync_files", "2000", "most changed files a recall indexes before it answers", number(0, func(c *Config) *int { return &c.SyncFiles })},
 	{"lock_wait", "10s", "how long a writer waits for another before it says busy", duration(func(c *Config) *time.Duration { return &c.LockWait })},
 	{"model", "static", "embedding model: static (built in), none, or the name of a model behind base_url", text(func(c *Config) *string { return &c.Model })},
-	{"base_url", "https://api.openai.com/v1", "OpenAI-compatible server of an API model", setURL},
-	{"api_key_env", "OPENAI_API_KEY", "name of the environment variable that holds the key; empty: no key", setKeyEnv},
+	{"base_url", llm.DefaultBaseURL, "OpenAI-compatible server of an API model", setURL},
+	{"api_key_env", llm.DefaultAPIKeyEnv, "name of the environment variable that holds the key; empty, or not given beside base_url: no key", setKeyEnv},
 	{"dims", "0", "dimensions of an API model's vectors; 0: known from its name", number(0, func(c *Config) *int { return &c.Dims })},
 	{"request_dims", "false", "ask the server to shorten its vectors to dims", boolean(func(c *Config) *bool { return &c.RequestDims })},
 	{"query_prefix", "", "text put before a query for an API model", text(func(c *Config) *string { return &c.QueryPrefix })},

@@ -78,7 +78,10 @@ func OpenCassette(path string, mode CassetteMode) (*Cassette, error) {
 		return nil, fmt.Errorf("open cassette: mode %q is none of replay, record, auto", mode)
 	}
 	raw, err := atomicfile.ReadRegular(path)
-	if err != nil && (mode == CassetteReplay || !errors.Is(err, fs.ErrNotExist)) {
+	if mode == CassetteReplay && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open cassette: %w; --cassette-mode record makes one", err)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open cassette: %w", err)
 	}
 	n := 0
