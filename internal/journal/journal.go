@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
 	"github.com/memsearch/memsearch/internal/atomicfile"
 )
@@ -112,19 +113,28 @@ func (j *Journal) torn(name string) (bool, error) {
 	return last[0] != '\n', nil
 }
 
+// open opens a stream for reading; nil when it has no file.
+func (j *Journal) open(stream string) (*os.File, error) {
+	name, err := j.file(stream)
+	if err != nil {
+		return nil, err
+	}
+	f, err := j.dir.Open(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", stream, err)
+	}
+	return f, nil
+}
+
 // Read calls fn with each record of a stream, oldest first, until fn fails. A
 // stream without a file is empty.
 func (j *Journal) Read(stream string, fn func(json.RawMessage) error) error {
-	name, err := j.file(stream)
-	if err != nil {
+	f, err := j.open(stream)
+	if f == nil {
 		return err
-	}
-	f, err := j.dir.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read %s: %w", stream, err)
 	}
 	defer f.Close() // read only
 	r := bufio.NewReader(f)

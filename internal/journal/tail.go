@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -40,16 +38,9 @@ const tailBlock = 64 << 10
 // Last calls fn with the records of a stream, newest first, until fn returns
 // false. It reads no more of the file than that takes.
 func (j *Journal) Last(stream string, fn func(json.RawMessage) (more bool, err error)) error {
-	name, err := j.file(stream)
-	if err != nil {
+	f, err := j.open(stream)
+	if f == nil {
 		return err
-	}
-	f, err := j.dir.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read %s: %w", stream, err)
 	}
 	defer f.Close() // read only
 	at, err := f.Seek(0, io.SeekEnd)
