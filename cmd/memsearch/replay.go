@@ -93,7 +93,7 @@ func (a *app) replayRunCmd() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&r.o.Out, "out", "", "folder of the records")
-	f.StringSliceVar(&r.arms, "arms", nil, "any of "+strings.Join(replay.ArmNames, ", "))
+	f.StringSliceVar(&r.arms, "arms", nil, "any of "+strings.Join(replay.ArmNames(), ", "))
 	f.StringVar(&r.runner, "runner", "", "chat or exec (default exec when there is a command after --, else chat)")
 	f.IntVar(&r.o.Repetitions, "repeat", 0, "how often each task is run (default: what the set says)")
 	f.IntVar(&r.o.Budget, "budget", 0, "tokens of a context (default: the setting)")

@@ -28,8 +28,17 @@ const (
 	ArmRandom    = "random"        // as many memories as memory has, drawn at random
 )
 
+// allArms are the arms in the order in which they are named.
+var allArms = []Arm{noneArm{}, memoryArm{}, selectionArm{}, oracleArm{}, staleArm{}, randomArm{}}
+
 // ArmNames lists every arm.
-var ArmNames = []string{ArmNone, ArmMemory, ArmSelection, ArmOracle, ArmStale, ArmRandom}
+func ArmNames() []string {
+	var names []string
+	for _, a := range allArms {
+		names = append(names, a.Name())
+	}
+	return names
+}
 
 // An Arm decides what an agent is given beside its task. It may change the copy
 // of the vault that the trial has. The result of the prepared context is never
@@ -46,22 +55,11 @@ func Arms(names ...string) ([]Arm, error) {
 	}
 	var out []Arm
 	for _, name := range names {
-		switch name {
-		case ArmNone:
-			out = append(out, noneArm{})
-		case ArmMemory:
-			out = append(out, memoryArm{})
-		case ArmSelection:
-			out = append(out, selectionArm{})
-		case ArmOracle:
-			out = append(out, oracleArm{})
-		case ArmStale:
-			out = append(out, staleArm{})
-		case ArmRandom:
-			out = append(out, randomArm{})
-		default:
-			return nil, fmt.Errorf("arm %q is none of %s", name, strings.Join(ArmNames, ", "))
+		i := slices.Index(ArmNames(), name)
+		if i < 0 {
+			return nil, fmt.Errorf("arm %q is none of %s", name, strings.Join(ArmNames(), ", "))
 		}
+		out = append(out, allArms[i])
 	}
 	return out, nil
 }

@@ -21,6 +21,7 @@ type log struct {
 	dir     *atomicfile.Dir
 	lock    *flock.Flock
 	header  *Header
+	old     []*Record          // that were there, in their order
 	records map[string]*Record // by key; the last one counts
 }
 
@@ -55,6 +56,7 @@ func (l *log) read() (*Header, error) {
 		return nil, err
 	}
 	for i := range list {
+		l.old = append(l.old, &list[i])
 		l.records[list[i].Key] = &list[i]
 	}
 	return h, nil
@@ -63,51 +65,44 @@ func (l *log) read() (*Header, error) {
 // begin writes the header and what was read, without a line that was cut off.
 func (l *log) begin(h *Header) error {
 	l.header = h
-	var list []*Record
-	raw, err := l.dir.ReadFile(RunsFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err == nil {
-		_, old, err := ParseRecords(raw)
-		if err != nil {
-			return err
-		}
-		for i := range old {
-			list = append(list, &old[i])
-		}
-	}
-	return l.write(list)
+	return l.write(l.old)
 }
 
 func (l *log) write(list []*Record) error {
-	var b bytes.Buffer
-	out := json.NewEncoder(&b)
-	out.SetEscapeHTML(false)
-	if err := out.Encode(l.header); err != nil {
+	values := []any{l.header}
+	for _, r := range list {
+		values = append(values, r)
+	}
+	raw, err := jsonLines(values...)
+	if err != nil {
 		return err
 	}
-	for _, r := range list {
-		if err := out.Encode(r); err != nil {
-			return err
-		}
-	}
-	return l.dir.Write(RunsFile, b.Bytes(), 0o644)
+	return l.dir.Write(RunsFile, raw, 0o644)
 }
 
 // add appends a record.
 func (l *log) add(r *Record) error {
-	var b bytes.Buffer
-	out := json.NewEncoder(&b)
-	out.SetEscapeHTML(false)
-	if err := out.Encode(r); err != nil {
+	raw, err := jsonLines(r)
+	if err != nil {
 		return err
 	}
-	if err := l.dir.Append(RunsFile, b.Bytes()); err != nil {
+	if err := l.dir.Append(RunsFile, raw); err != nil {
 		return err
 	}
 	l.records[r.Key] = r
 	return nil
+}
+
+func jsonLines(values ...any) ([]byte, error) {
+	var b bytes.Buffer
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	for _, v := range values {
+		if err := out.Encode(v); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
 }
 
 // close puts the records in the order of the plan and lets go of the folder.

@@ -185,7 +185,7 @@ func TestOutcomes(t *testing.T) {
 	dir := t.TempDir()
 	var found replay.Detectable
 	begin := func(h *replay.Header) { found = h.Detectable() }
-	if err := replay.Run(t.Context(), set, arms(t, replay.ArmNames...), replay.Scripted(scripted), &replay.Options{Out: dir, Settings: c, Begin: begin}); err != nil {
+	if err := replay.Run(t.Context(), set, arms(t, replay.ArmNames()...), replay.Scripted(scripted), &replay.Options{Out: dir, Settings: c, Begin: begin}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(replay.Detectable{Tasks: 12, Comparisons: 5, Discordant: .3}, found); diff != "" {
