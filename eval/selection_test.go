@@ -59,7 +59,7 @@ func staticEngine(t *testing.T) *eval.EngineOptions {
 
 func newClient(t *testing.T, url string, o *llm.Options) *llm.Client {
 	t.Helper()
-	c, err := llm.New(llm.Profile{Name: "rerank", BaseURL: url, APIKeyEnv: "", Model: "m", PriceIn: 1}, o)
+	c, err := llm.New(llm.Profile{Name: "rerank", BaseURL: url, APIKeyEnv: "", Model: "m", PriceIn: new(1.0)}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestCassette(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		client, err := llm.New(llm.Profile{Name: "rerank", BaseURL: srv.URL, Model: "m", PriceIn: 2}, &llm.Options{Cassette: c})
+		client, err := llm.New(llm.Profile{Name: "rerank", BaseURL: srv.URL, Model: "m", PriceIn: new(2.0)}, &llm.Options{Cassette: c})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ import (
 func client(t *testing.T, srv *llmtest.Server) *llm.Client {
 	t.Helper()
 	once := 0
-	c, err := llm.New(llm.Profile{Name: "rerank", BaseURL: srv.URL, Model: "m", Timeout: 5 * time.Second, Retries: &once, PriceIn: 2, PriceOut: 10}, nil)
+	c, err := llm.New(llm.Profile{Name: "rerank", BaseURL: srv.URL, Model: "m", Timeout: 5 * time.Second, Retries: &once, PriceIn: new(2.0), PriceOut: new(10.0)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

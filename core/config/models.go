@@ -75,8 +75,8 @@ var profileFields = []profileField{
 	{"temperature", "0 to 2; empty: the server's own", func(p *llm.Profile, s string) error { return optional(&p.Temperature, 0, 2, s) }},
 	{"timeout", "time one try may take (default 30s)", func(p *llm.Profile, s string) error { return span(&p.Timeout, s) }},
 	{"retries", "tries after the first that fails for a while (default 2)", setRetries},
-	{"price_in", "price of a million prompt tokens, in any one currency", func(p *llm.Profile, s string) error { return amount(&p.PriceIn, s) }},
-	{"price_out", "price of a million tokens of replies", func(p *llm.Profile, s string) error { return amount(&p.PriceOut, s) }},
+	{"price_in", "price of a million prompt tokens, in any one currency", func(p *llm.Profile, s string) error { return price(&p.PriceIn, s) }},
+	{"price_out", "price of a million tokens of replies", func(p *llm.Profile, s string) error { return price(&p.PriceOut, s) }},
 	{"structured", "how JSON is asked for: auto, schema, object or none (default auto)", func(p *llm.Profile, s string) error { return oneOf(llm.StructuredModes, &p.Structured, s) }},
 	{"stream", "true asks for replies as streams (default false)", setStream},
 }
@@ -159,6 +159,11 @@ func amount(at *float64, s string) error {
 	}
 	*at = v
 	return nil
+}
+
+func price(at **float64, s string) error {
+	*at = new(0.0)
+	return amount(*at, s)
 }
 
 func moneyCap(at *float64, s string) error {

@@ -22,11 +22,11 @@ func TestProfiles(t *testing.T) {
 	}
 	p, err := c.Profile("rerank")
 	if err != nil || p.Model != "small" || p.BaseURL != "http://one/v1" || p.APIKeyEnv != "ONE" || p.Timeout != 2*time.Second ||
-		p.MaxOutput != 77 || p.PriceIn != 0 || p.Retries == nil || *p.Retries != 0 || p.Name != "rerank" {
+		p.MaxOutput != 77 || p.PriceIn != nil || p.Retries == nil || *p.Retries != 0 || p.Name != "rerank" {
 		t.Errorf("rerank: %+v %v", p, err)
 	}
 	// The key of one server is never sent to another.
-	if p, err = c.Profile("judge"); err != nil || p.Model != "big" || p.PriceIn != 2 || p.BaseURL != "http://two/v1" || p.APIKeyEnv != "" {
+	if p, err = c.Profile("judge"); err != nil || p.Model != "big" || *p.PriceIn != 2 || p.BaseURL != "http://two/v1" || p.APIKeyEnv != "" {
 		t.Errorf("judge: %+v %v", p, err)
 	}
 	if _, err = c.Profile("chief"); err == nil {

@@ -325,6 +325,42 @@ func TestLostAnswersCountAsCharged(t *testing.T) {
 	})
 }
 
+// TestUsage: what a server says of its cost that makes no sense is counted here and
+// does not cost the rows; what a gateway gave up waiting for may have been charged.
+func TestUsage(t *testing.T) {
+	for usage, want := range map[string]openai.Call{
+		`{"total_tokens":3}`:                    {Tokens: 3},
+		`{"prompt_tokens":[],"total_tokens":3}`: {Tokens: 3},
+		`{"total_tokens":"many"}`:               {Tokens: 5, Counted: true},
+		`{"total_tokens":-3}`:                   {Tokens: 5, Counted: true},
+		`{"total_tokens":2e9}`:                  {Tokens: 5, Counted: true},
+		`{"total_tokens":1e300}`:                {Tokens: 5, Counted: true},
+		`{"total_tokens":null}`:                 {Tokens: 5, Counted: true},
+		`[3]`:                                   {Tokens: 5, Counted: true},
+		`null`:                                  {Tokens: 5, Counted: true},
+	} {
+		var calls []openai.Call
+		s := &script{steps: []step{raw(200, `{"usage":`+usage+`,"data":[{"index":0,"embedding":[5,104,0,0]}]}`)}}
+		c := serve(t, s, func(o *openai.Options) { o.OnCall = func(call openai.Call) { calls = append(calls, call) } })
+		rows, err := c.Embed(t.Context(), []string{"hello"}, embed.Passage)
+		if err != nil || len(calls) != 1 {
+			t.Errorf("%s: %d calls, %v", usage, len(calls), err)
+			continue
+		}
+		checkRows(t, rows, "hello")
+		if calls[0].Tokens != want.Tokens || calls[0].Counted != want.Counted {
+			t.Errorf("%s: %+v", usage, calls[0])
+		}
+	}
+	for code, tokens := range map[int]int{400: 0, 500: 0, 504: 5, 524: 5} {
+		c := serve(t, &script{steps: []step{status(code, "", "")}}, func(o *openai.Options) { o.Tries = 1 })
+		_, err := c.Embed(t.Context(), []string{"hello"}, embed.Passage)
+		if calls, got := c.Spent(); err == nil || calls != 1 || got != tokens {
+			t.Errorf("%d: %d calls, %d tokens, %v", code, calls, got, err)
+		}
+	}
+}
+
 // TestSilence guards against minutes of waiting for a server that takes requests
 // and never answers, whatever the number of texts.
 func TestSilence(t *testing.T) {

@@ -2,11 +2,13 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -167,12 +169,15 @@ func (c *Client) ask(ctx context.Context, batch []input, n int) ([][]float32, er
 	}
 	status, refused := errors.AsType[*StatusError](err)
 	switch {
-	case refused:
-		call.Tokens, call.Status = 0, status.Status
-	case reply.Usage.TotalTokens > 0:
+	case refused && !status.Lost():
+		call.Tokens = 0
+	case reply.Usage.TotalTokens > 0 && reply.Usage.TotalTokens <= maxUsage:
 		call.Tokens = reply.Usage.TotalTokens
 	default:
 		call.Counted = true // a lost answer may have been charged
+	}
+	if refused {
+		call.Status = status.Status
 	}
 	call.Err = err
 	c.budget.settle(reserved, call.Tokens)
@@ -194,7 +199,7 @@ func (c *Client) send(ctx context.Context, texts []string) (goopenai.EmbeddingRe
 	defer cancel()
 	reply, err := c.api.CreateEmbeddings(tctx, body)
 	switch {
-	case err == nil:
+	case err == nil || aboutUsage(err):
 		return reply, nil
 	case ctx.Err() != nil:
 		return reply, errors.Join(errStopped, context.Cause(ctx))
@@ -208,6 +213,16 @@ func (c *Client) send(ctx context.Context, texts []string) (goopenai.EmbeddingRe
 		return reply, fmt.Errorf("%w: %s", ErrReply, why)
 	}
 	return reply, httpapi.Quiet(err, secret...)
+}
+
+// maxUsage is more tokens than any request takes.
+const maxUsage = 1 << 30
+
+// aboutUsage reports whether all that keeps a reply from being read is what it says
+// of its cost. The rest of it was read.
+func aboutUsage(err error) bool {
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	return ok && (e.Field == "usage" || strings.HasPrefix(e.Field, "usage."))
 }
 
 // check returns the rows of a reply in the order of the texts, as unit vectors.

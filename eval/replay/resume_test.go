@@ -129,7 +129,7 @@ func chat(t *testing.T, url string, path string, mode llm.CassetteMode) *replay.
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := llm.New(llm.Profile{Name: "task", Model: "m", BaseURL: url, PriceIn: 1, PriceOut: 2}, &llm.Options{Cassette: tape})
+	c, err := llm.New(llm.Profile{Name: "task", Model: "m", BaseURL: url, PriceIn: new(1.0), PriceOut: new(2.0)}, &llm.Options{Cassette: tape})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,10 @@ func (e *StatusError) Temporary() bool {
 	return e.Status >= 500 && e.Status != 501 && e.Status != 505
 }
 
+// Lost reports whether the status is a gateway's word that it waited in vain for
+// the server behind it, which may have done the work and charged for it.
+func (e *StatusError) Lost() bool { return e.Status == 504 || e.Status == 524 }
+
 // longest is how much of a server's message is kept.
 const longest = 200
 

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/internal/llm"
 	"github.com/memsearch/memsearch/internal/llm/llmtest"
 )
@@ -73,6 +76,23 @@ func TestCapsCountFailures(t *testing.T) {
 		}
 		if srv.Count() != 4 || !isCap(err, "run", "calls") {
 			t.Errorf("%s: %d calls, then %v", name, srv.Count(), err)
+		}
+	}
+}
+
+// A refused call costs no token; one that a gateway gave up waiting for may have been
+// charged, and counts as reserved.
+func TestRefusedAndLost(t *testing.T) {
+	in := llm.PromptTokens(hello().Messages)
+	for status, want := range map[int]memsearch.Cost{
+		400: {Calls: 1}, 429: {Calls: 1}, 500: {Calls: 1}, 502: {Calls: 1}, 503: {Calls: 1},
+		504: {Calls: 1, TokensIn: in, TokensOut: 100}, 524: {Calls: 1, TokensIn: in, TokensOut: 100},
+	} {
+		srv := llmtest.New(t, llmtest.Status(status, "", "oops"))
+		c := client(t, srv, func(p *llm.Profile, _ *llm.Options) { p.Retries, p.PriceIn, p.PriceOut = new(0), nil, nil })
+		reply, err := c.Ask(t.Context(), hello())
+		if d := cmp.Diff(want, reply.Cost); d != "" || err == nil {
+			t.Errorf("%d: error %v, cost (-want +got):\n%s", status, err, d)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func TestCassetteKey(t *testing.T) {
 		"nothing":     {same: true},
 		"address":     {profile: func(p *llm.Profile) { p.BaseURL = "http://elsewhere.invalid/v1" }, same: true},
 		"timeout":     {profile: func(p *llm.Profile) { p.Timeout++ }, same: true},
-		"price":       {profile: func(p *llm.Profile) { p.PriceIn++ }, same: true},
+		"price":       {profile: func(p *llm.Profile) { p.PriceIn = new(3.0) }, same: true},
 		"prompt name": {request: func(r *llm.Request) { r.Prompt = "other@7" }, same: true},
 		"model":       {profile: func(p *llm.Profile) { p.Model = "m2" }},
 		"temperature": {profile: func(p *llm.Profile) { p.Temperature = &hot }},

@@ -157,8 +157,7 @@ func (c *Client) chatAs(ctx context.Context, r Request, format string) (*Reply, 
 			if res == nil {
 				return err
 			}
-			u = usage{in: res.Usage.PromptTokens, out: res.Usage.CompletionTokens}
-			u.check()
+			u = chatUsage(res.Usage)
 			if err != nil {
 				if !u.known && len(res.Choices) > 0 { // how much more it said is not known
 					u.in, u.out = in, r.MaxOutput
@@ -169,8 +168,10 @@ func (c *Client) chatAs(ctx context.Context, r Request, format string) (*Reply, 
 				return fmt.Errorf("%w: no choices", ErrReply)
 			}
 			reply.Text, reply.Finish = finished(&res.Choices[0])
-			if !u.known {
-				u.in, u.out = in, min(tokens.Bound(reply.Text), r.MaxOutput)
+			if said := min(tokens.Bound(reply.Text), r.MaxOutput); !u.known {
+				u.in, u.out = in, said
+			} else if u.out == 0 { // not told
+				u.out = said
 			}
 			return nil
 		})
@@ -189,12 +190,9 @@ func texts(messages []Message) []string {
 
 // finished returns what a model said and why it stopped. What it thought before it
 // answered is not part of that.
-func finished(choice *goopenai.ChatCompletionChoice) (text, finish string) {
+func finished(choice *chatChoice) (text, finish string) {
 	m := choice.Message
-	text = m.Content
-	for _, part := range m.MultiContent {
-		text += part.Text
-	}
+	text = string(m.Content)
 	switch {
 	case m.Refusal != "" || choice.FinishReason == goopenai.FinishReasonContentFilter:
 		return text, FinishRefusal

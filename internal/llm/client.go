@@ -161,24 +161,6 @@ type paid struct {
 	do      func(ctx context.Context, e Entry) (usage, error)
 }
 
-// usage is what a server says it charged.
-type usage struct {
-	in, out int
-	known   bool
-}
-
-// maxUsage is more tokens than any call takes.
-const maxUsage = 1 << 30
-
-// check tells what a server says from what makes no sense: the caps rest on it.
-func (u *usage) check() {
-	if min(u.in, u.out) < 0 || max(u.in, u.out) > maxUsage || u.in+u.out == 0 {
-		*u = usage{}
-		return
-	}
-	u.known = true
-}
-
 // pay makes a call, again if it fails for a while, and returns what all tries
 // cost.
 func (c *Client) pay(ctx context.Context, p paid) (memsearch.Cost, error) {
@@ -231,15 +213,15 @@ func (c *Client) try(ctx context.Context, p paid) (Entry, error) {
 
 // charge writes into e what the call cost: what the server says, nothing for a
 // call that was refused or did not reach a server, and all that was reserved where
-// the answer was lost.
+// the answer was lost, on the way here or on the way to a gateway.
 func (c *Client) charge(e *Entry, u usage, err error) {
-	_, refused := errors.AsType[*StatusError](err)
+	status, refused := errors.AsType[*StatusError](err)
 	switch {
 	case u.known:
 		e.TokensIn, e.TokensOut, e.Counted = u.in, u.out, false
 	case u.in+u.out > 0: // counted from what arrived
 		e.TokensIn, e.TokensOut = u.in, u.out
-	case refused || undialled(err):
+	case refused && !status.Lost() || undialled(err):
 		e.TokensIn, e.TokensOut, e.Counted = 0, 0, false
 	}
 	e.Money = c.profile.money(e.TokensIn, e.TokensOut)

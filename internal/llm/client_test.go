@@ -25,7 +25,7 @@ func client(t *testing.T, srv *llmtest.Server, edit func(*llm.Profile, *llm.Opti
 	t.Helper()
 	retries := 2
 	p := llm.Profile{Name: "rerank", BaseURL: srv.URL, Model: "m", MaxOutput: 100, Timeout: 5 * time.Second, Retries: &retries,
-		PriceIn: 2, PriceOut: 10}
+		PriceIn: new(2.0), PriceOut: new(10.0)}
 	o := &llm.Options{}
 	if edit != nil {
 		edit(&p, o)
@@ -173,7 +173,7 @@ func TestBrokenStreams(t *testing.T) {
 	} {
 		srv := llmtest.New(t, llmtest.Raw(200, strings.Join(tt.events, "\n\n")+"\n\n"))
 		none := 0
-		c := client(t, srv, func(p *llm.Profile, _ *llm.Options) { p.Retries, p.PriceIn, p.PriceOut = &none, 0, 0 })
+		c := client(t, srv, func(p *llm.Profile, _ *llm.Options) { p.Retries, p.PriceIn, p.PriceOut = &none, nil, nil })
 		reply, err := c.Ask(t.Context(), hello())
 		if err == nil {
 			t.Errorf("%s: no error", name)

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -112,8 +114,12 @@ func decode[T any](text string, schema *jsonschema.Resolved, check func(*T) erro
 	if err := json.Unmarshal(raw, &value); err != nil {
 		return nil, &decodeError{err.Error(), fmt.Errorf("%w: not JSON", ErrReply)}
 	}
+	value = wholeNumbers(schema.Schema(), value)
 	if err := schema.Validate(value); err != nil {
 		return nil, &decodeError{err.Error(), fmt.Errorf("%w: JSON that does not satisfy the schema", ErrReply)}
+	}
+	if raw, err = json.Marshal(value); err != nil {
+		return nil, &decodeError{err.Error(), fmt.Errorf("%w: not JSON", ErrReply)}
 	}
 	v := new(T)
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -127,4 +133,37 @@ func decode[T any](text string, schema *jsonschema.Resolved, check func(*T) erro
 		}
 	}
 	return v, nil
+}
+
+// numeral is a whole number as models write it where they quote what they were
+// shown: 2, [2], #2.
+var numeral = regexp.MustCompile(`^\s*(?:\[\s*(-?\d{1,9})\s*\]|#?(-?\d{1,9}))\s*$`)
+
+// wholeNumbers returns value with the numbers that the schema wants whole as such
+// where there is no doubt what they are: 2.0, "2", "[2]" and [2] are 2.
+func wholeNumbers(s *jsonschema.Schema, value any) any {
+	if s == nil {
+		return value
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for name, p := range s.Properties {
+			if x, ok := v[name]; ok {
+				v[name] = wholeNumbers(p, x)
+			}
+		}
+	case []any:
+		if s.Type == "integer" && len(v) == 1 {
+			return wholeNumbers(s, v[0])
+		}
+		for i := range v {
+			v[i] = wholeNumbers(s.Items, v[i])
+		}
+	case string:
+		if m := numeral.FindStringSubmatch(v); m != nil && s.Type == "integer" {
+			n, _ := strconv.Atoi(m[1] + m[2]) // nine digits fit
+			return float64(n)
+		}
+	}
+	return value
 }

@@ -87,7 +87,13 @@ func TestDecodeAsksAgain(t *testing.T) {
 	for said, why := range map[string]string{
 		`{"n":9,"note":""}`:            "9 is no line",
 		`{"n":2}`:                      "note",
-		`{"n":"2","note":""}`:          "integer",
+		`{"n":"two","note":""}`:        "integer",
+		`{"n":"2 or 3","note":""}`:     "integer",
+		`{"n":"2.5","note":""}`:        "integer",
+		`{"n":2.5,"note":""}`:          "integer",
+		`{"n":[2,3],"note":""}`:        "integer",
+		`{"n":null,"note":""}`:         "integer",
+		`{"n":2,"note":2}`:             "string",
 		`{"n":2,"note":"","heron":1}`:  "heron",
 		"none":                         "no JSON object",
 		`{"n":1e400,"note":""}`:        "1e400",
@@ -110,6 +116,16 @@ func TestDecodeAsksAgain(t *testing.T) {
 		}
 		if what := second[2]; what.Role != llm.RoleUser || !strings.Contains(what.Content, why) {
 			t.Errorf("%.40s: told %q, want %q", said, what.Content, why)
+		}
+	}
+}
+
+// What number is meant is told from how it is written: nobody is asked again.
+func TestDecodeNumbers(t *testing.T) {
+	for _, n := range []string{`2`, `2.0`, `2e0`, `0.2E1`, `"2"`, `" 2 "`, `"[2]"`, `"[ 2 ]"`, `"#2"`, `[2]`, `["2"]`, `[2.0]`} {
+		v, _, asked, err := ask(t, `{"n":`+n+`,"note":"[3]"}`)
+		if err != nil || len(asked) != 1 || v.N != 2 || v.Note != "[3]" {
+			t.Errorf("%s: %+v, %v after %d calls", n, v, err, len(asked))
 		}
 	}
 }

@@ -164,6 +164,54 @@ func TestOddReplies(t *testing.T) {
 	}
 }
 
+// TestUsage: what a server says of the tokens is taken where it is clear; what makes
+// no sense neither counts nor costs the reply. So it is with fields that nobody reads.
+func TestUsage(t *testing.T) {
+	in := llm.PromptTokens(hello().Messages)
+	for _, tt := range []struct {
+		usage   string
+		in, out int // out 0: counted, 1 to 4 of "fine"
+	}{
+		{`{"prompt_tokens":7,"completion_tokens":3}`, 7, 3},
+		{`{"prompt_tokens":7.0,"completion_tokens":3e0}`, 7, 3},
+		{`{"prompt_tokens":"7","completion_tokens":"3"}`, 7, 3},
+		{`{"prompt_tokens":7,"completion_tokens":3,"prompt_tokens_details":"x","total_tokens":[]}`, 7, 3},
+		{`{"prompt_tokens":7}`, 7, 0},
+		{`{"prompt_tokens":7,"completion_tokens":null}`, 7, 0},
+		{`{"prompt_tokens":null,"completion_tokens":3}`, in, 0},
+		{`{"prompt_tokens":0,"completion_tokens":0}`, in, 0},
+		{`{"prompt_tokens":7.5,"completion_tokens":3}`, in, 0},
+		{`{"prompt_tokens":-7,"completion_tokens":3}`, in, 0},
+		{`{"prompt_tokens":7,"completion_tokens":"many"}`, in, 0},
+		{`{"prompt_tokens":1e300,"completion_tokens":3}`, in, 0},
+		{`{"prompt_tokens":"inf","completion_tokens":3}`, in, 0},
+		{`{"prompt_tokens":{"x":7},"completion_tokens":3}`, in, 0},
+		{`{"prompt_tokens":true,"completion_tokens":[3]}`, in, 0},
+		{`{}`, in, 0},
+		{`[]`, in, 0},
+		{`"many"`, in, 0},
+		{`7`, in, 0},
+		{`null`, in, 0},
+	} {
+		for name, body := range map[string]string{
+			"whole": `{"id":5,"created":"x","choices":[{"index":"0","message":{"content":"fine"},"finish_reason":"stop","logprobs":7}],"usage":` + tt.usage + `}`,
+			"streamed": `data: {"id":5,"choices":[{"index":0.0,"delta":{"content":"fine"},"finish_reason":"stop"}]}` + "\n\n" +
+				`data: {"choices":[],"usage":` + tt.usage + "}\n\ndata: [DONE]\n\n",
+		} {
+			srv := llmtest.New(t, llmtest.Raw(200, body))
+			reply, err := client(t, srv, nil).Ask(t.Context(), hello())
+			if err != nil || reply.Text != "fine" {
+				t.Errorf("%s, %s: %+v, %v", tt.usage, name, reply, err)
+				continue
+			}
+			got := reply.Cost
+			if got.TokensIn != tt.in || tt.out != 0 && got.TokensOut != tt.out || got.TokensOut < 1 || got.TokensOut > 4 {
+				t.Errorf("%s, %s: counted %+v, want %d and %d", tt.usage, name, got, tt.in, tt.out)
+			}
+		}
+	}
+}
+
 // FuzzReply: whatever a server answers with, there is a reply or an error, at a
 // cost that is neither negative nor none.
 func FuzzReply(f *testing.F) {

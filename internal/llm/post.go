@@ -62,11 +62,11 @@ func (c *Client) post(ctx context.Context, e Entry, path string, body any, texts
 
 // parseChat reads a completion, whole or as a stream of events: some servers
 // stream unasked, others do not although they are asked to.
-func parseChat(raw []byte) (*goopenai.ChatCompletionResponse, error) {
+func parseChat(raw []byte) (*chatReply, error) {
 	if start := bytes.TrimLeft(raw, " \t\r\n"); !bytes.HasPrefix(start, []byte("{")) && hasEvents(raw) {
 		return parseEvents(raw)
 	}
-	res := &goopenai.ChatCompletionResponse{}
+	res := &chatReply{}
 	if err := json.Unmarshal(raw, res); err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrReply, cmp.Or(httpapi.Malformed(err), "not JSON"))
 	}
@@ -82,9 +82,9 @@ var errCut = fmt.Errorf("stream of events: %w", io.ErrUnexpectedEOF)
 
 // parseEvents puts the pieces of a streamed completion together. Of one that was
 // cut short, or ends in an error of the server, it returns what there is.
-func parseEvents(raw []byte) (*goopenai.ChatCompletionResponse, error) {
-	res := &goopenai.ChatCompletionResponse{}
-	choice := goopenai.ChatCompletionChoice{}
+func parseEvents(raw []byte) (*chatReply, error) {
+	res := &chatReply{}
+	choice := chatChoice{}
 	var text, refusal strings.Builder
 	some, done := false, false
 	var failed error
@@ -103,28 +103,28 @@ func parseEvents(raw []byte) (*goopenai.ChatCompletionResponse, error) {
 			failed = api
 			break
 		}
-		var chunk goopenai.ChatCompletionStreamResponse
+		var chunk chatReply
 		if json.Unmarshal(data, &chunk) != nil {
 			return nil, fmt.Errorf("%w: an event is not JSON", ErrReply)
 		}
-		if chunk.Usage != nil {
-			res.Usage = *chunk.Usage
+		if len(chunk.Usage) > 0 && string(chunk.Usage) != "null" {
+			res.Usage = chunk.Usage
 		}
 		for _, ch := range chunk.Choices {
 			if ch.Index != 0 {
 				continue
 			}
 			some = true
-			text.WriteString(ch.Delta.Content)
+			text.WriteString(string(ch.Delta.Content))
 			refusal.WriteString(ch.Delta.Refusal)
 			if ch.FinishReason != "" {
 				choice.FinishReason = ch.FinishReason
 			}
 		}
 	}
-	choice.Message.Content, choice.Message.Refusal = text.String(), refusal.String()
+	choice.Message = chatMessage{content(text.String()), refusal.String()}
 	if some {
-		res.Choices = []goopenai.ChatCompletionChoice{choice}
+		res.Choices = []chatChoice{choice}
 	}
 	if failed == nil && !done && choice.FinishReason == "" {
 		failed = errCut

@@ -37,7 +37,7 @@ type Profile struct {
 	Timeout       time.Duration // of one try
 	Retries       *int          // tries after the first
 
-	PriceIn, PriceOut float64 // per million tokens, in any one currency
+	PriceIn, PriceOut *float64 // per million tokens, in any one currency
 
 	Structured string // one of [StructuredModes]
 	Stream     *bool
@@ -58,17 +58,17 @@ func (p Profile) Usable() bool { return p.Model != "" }
 
 // Inherit returns p with what it leaves unset taken from main. Address and key go
 // together: the key of one server is never sent to another. Prices belong to a
-// model and are inherited with it.
+// model: another one does not have those of main's. The same one does, on another
+// server too, since what counts too much breaks no cap; one that is free there has
+// the price 0.
 func (p Profile) Inherit(main Profile) Profile {
 	if p.BaseURL == "" {
 		p.BaseURL = main.BaseURL
 		p.APIKeyEnv = cmp.Or(p.APIKeyEnv, main.APIKeyEnv)
 	}
-	if p.Model == "" {
-		p.Model = main.Model
-		if p.PriceIn == 0 && p.PriceOut == 0 {
-			p.PriceIn, p.PriceOut = main.PriceIn, main.PriceOut
-		}
+	p.Model = cmp.Or(p.Model, main.Model)
+	if p.Model == main.Model {
+		p.PriceIn, p.PriceOut = cmp.Or(p.PriceIn, main.PriceIn), cmp.Or(p.PriceOut, main.PriceOut)
 	}
 	p.ContextWindow = cmp.Or(p.ContextWindow, main.ContextWindow)
 	p.MaxOutput = cmp.Or(p.MaxOutput, main.MaxOutput)
@@ -82,12 +82,12 @@ func (p Profile) Inherit(main Profile) Profile {
 
 // withDefaults fills what is still unset.
 func (p Profile) withDefaults() Profile {
-	retries, stream := DefaultRetries, false
-	return p.Inherit(Profile{BaseURL: DefaultBaseURL, APIKeyEnv: DefaultAPIKeyEnv, ContextWindow: DefaultContextWindow, MaxOutput: DefaultMaxOutput,
-		Timeout: DefaultTimeout, Retries: &retries, Structured: StructuredAuto, Stream: &stream})
+	return p.Inherit(Profile{BaseURL: DefaultBaseURL, APIKeyEnv: DefaultAPIKeyEnv, Model: p.Model, ContextWindow: DefaultContextWindow,
+		MaxOutput: DefaultMaxOutput, Timeout: DefaultTimeout, Retries: new(DefaultRetries), PriceIn: new(0.0), PriceOut: new(0.0),
+		Structured: StructuredAuto, Stream: new(false)})
 }
 
 // money returns the price of a call.
 func (p Profile) money(in, out int) float64 {
-	return (float64(in)*p.PriceIn + float64(out)*p.PriceOut) / 1e6
+	return (float64(in)**p.PriceIn + float64(out)**p.PriceOut) / 1e6
 }

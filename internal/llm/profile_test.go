@@ -14,22 +14,38 @@ import (
 func TestInherit(t *testing.T) {
 	warm, cold, two, none, yes, no := .7, 0.0, 2, 0, true, false
 	main := llm.Profile{Name: "main", BaseURL: "http://a/v1", APIKeyEnv: "A_KEY", Model: "big", ContextWindow: 1000, MaxOutput: 100,
-		Temperature: &warm, Timeout: time.Second, Retries: &two, PriceIn: 3, PriceOut: 4, Structured: "object", Stream: &yes}
+		Temperature: &warm, Timeout: time.Second, Retries: &two, PriceIn: new(3.0), PriceOut: new(4.0), Structured: "object", Stream: &yes}
 	all := main
 	all.Name = "rerank"
 	if d := cmp.Diff(all, llm.Profile{Name: "rerank"}.Inherit(main)); d != "" {
 		t.Errorf("nothing set (-want +got):\n%s", d)
 	}
 	mine := llm.Profile{Name: "rerank", BaseURL: "http://b/v1", APIKeyEnv: "B_KEY", Model: "small", ContextWindow: 10, MaxOutput: 1,
-		Temperature: &cold, Timeout: time.Minute, Retries: &none, PriceIn: 1, PriceOut: 2, Structured: "none", Stream: &no}
+		Temperature: &cold, Timeout: time.Minute, Retries: &none, PriceIn: new(1.0), PriceOut: new(2.0), Structured: "none", Stream: &no}
 	if d := cmp.Diff(mine, mine.Inherit(main)); d != "" {
 		t.Errorf("all set, to zero where that means something (-want +got):\n%s", d)
 	}
 	if p := (llm.Profile{BaseURL: "http://b/v1"}).Inherit(main); p.APIKeyEnv != "" {
 		t.Errorf("another server gets the key of %s", p.APIKeyEnv)
 	}
-	if p := (llm.Profile{Model: "local"}).Inherit(main); p.PriceIn != 0 || p.PriceOut != 0 {
-		t.Errorf("another model has the price %v, %v", p.PriceIn, p.PriceOut)
+	for _, tt := range []struct {
+		mine    llm.Profile
+		in, out *float64
+	}{
+		{llm.Profile{Model: "local"}, nil, nil},
+		{llm.Profile{Model: "local", PriceOut: new(1.0)}, nil, new(1.0)},
+		{llm.Profile{Model: "big"}, new(3.0), new(4.0)},
+		{llm.Profile{Model: "big", PriceIn: new(1.0)}, new(1.0), new(4.0)},
+		{llm.Profile{Model: "big", BaseURL: "http://b/v1"}, new(3.0), new(4.0)},
+		{llm.Profile{BaseURL: "http://b/v1", PriceIn: new(0.0), PriceOut: new(0.0)}, new(0.0), new(0.0)},
+	} {
+		p := tt.mine.Inherit(main)
+		if d := cmp.Diff([]*float64{tt.in, tt.out}, []*float64{p.PriceIn, p.PriceOut}); d != "" {
+			t.Errorf("%+v: prices (-want +got):\n%s", tt.mine, d)
+		}
+		if p.ContextWindow != 1000 || p.MaxOutput != 100 {
+			t.Errorf("%+v: %d tokens, %d of a reply", tt.mine, p.ContextWindow, p.MaxOutput)
+		}
 	}
 }
 

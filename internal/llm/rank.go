@@ -76,40 +76,31 @@ func (c *Client) rank(ctx context.Context, r RankRequest) (*RankReply, error) {
 func parseRank(raw []byte, n int) ([]RankScore, usage, error) {
 	var res struct {
 		Results []struct {
-			Index *int     `json:"index"`
-			Score *float64 `json:"relevance_score"`
+			Index *number `json:"index"`
+			Score *number `json:"relevance_score"`
 		} `json:"results"`
-		Usage struct {
-			Total  int `json:"total_tokens"`
-			Prompt int `json:"prompt_tokens"`
-		} `json:"usage"`
-		Meta struct {
-			Tokens struct {
-				In int `json:"input_tokens"`
-			} `json:"tokens"`
-			Billed struct {
-				In int `json:"input_tokens"`
-			} `json:"billed_units"`
-		} `json:"meta"`
+		Usage json.RawMessage `json:"usage"`
+		Meta  json.RawMessage `json:"meta"`
 	}
 	if json.Unmarshal(raw, &res) != nil {
 		return nil, usage{}, fmt.Errorf("%w: not a ranking in JSON", ErrReply)
 	}
-	u := usage{in: cmp.Or(res.Usage.Total, res.Usage.Prompt, res.Meta.Billed.In, res.Meta.Tokens.In)}
-	u.check()
+	u := rankUsage(res.Usage, res.Meta)
 	scores := make([]RankScore, 0, n)
 	seen := make([]bool, n)
 	for _, x := range res.Results {
-		switch {
-		case x.Index == nil || x.Score == nil || math.IsNaN(*x.Score) || math.IsInf(*x.Score, 0):
+		if x.Index == nil || x.Score == nil || math.IsNaN(float64(*x.Score)) {
 			return nil, u, fmt.Errorf("%w: a result without index or score", ErrReply)
-		case *x.Index < 0 || *x.Index >= n:
-			return nil, u, fmt.Errorf("%w: result for document %d of %d", ErrReply, *x.Index, n)
-		case seen[*x.Index]:
-			return nil, u, fmt.Errorf("%w: two results for document %d", ErrReply, *x.Index)
 		}
-		seen[*x.Index] = true
-		scores = append(scores, RankScore{*x.Index, *x.Score})
+		i, ok := x.Index.whole(n - 1)
+		switch {
+		case !ok:
+			return nil, u, fmt.Errorf("%w: result for document %g of %d", ErrReply, *x.Index, n)
+		case seen[i]:
+			return nil, u, fmt.Errorf("%w: two results for document %d", ErrReply, i)
+		}
+		seen[i] = true
+		scores = append(scores, RankScore{i, float64(*x.Score)})
 	}
 	if len(scores) != n {
 		return nil, u, fmt.Errorf("%w: %d results for %d documents", ErrReply, len(scores), n)
@@ -118,4 +109,28 @@ func parseRank(raw []byte, n int) ([]RankScore, usage, error) {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Index, b.Index))
 	})
 	return scores, u, nil
+}
+
+// rankUsage returns the usage of a ranking in each of the ways that servers have.
+func rankUsage(raw, meta json.RawMessage) usage {
+	var u struct {
+		Total  number `json:"total_tokens"`
+		Prompt number `json:"prompt_tokens"`
+	}
+	if json.Unmarshal(raw, &u) == nil {
+		if said := charged(cmp.Or(u.Total, u.Prompt), 0); said.known {
+			return said
+		}
+	}
+	type counted struct {
+		In number `json:"input_tokens"`
+	}
+	var m struct {
+		Billed counted `json:"billed_units"`
+		Tokens counted `json:"tokens"`
+	}
+	if json.Unmarshal(meta, &m) != nil {
+		return usage{}
+	}
+	return charged(cmp.Or(m.Billed.In, m.Tokens.In), 0)
 }

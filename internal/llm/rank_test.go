@@ -58,8 +58,13 @@ func TestRankReplies(t *testing.T) {
 		{results(good), 9},
 		{`{"id":"x","results":[` + good + `],"meta":{"billed_units":{"search_units":1},"tokens":{"input_tokens":8}}}`, 8},
 		{`{"results":[` + good + `],"meta":{"billed_units":{"input_tokens":7}}}`, 7},
+		{`{"results":[` + good + `],"usage":{"total_tokens":-9},"meta":{"tokens":{"input_tokens":"8"}}}`, 8},
+		{`{"results":[` + good + `],"usage":"much","meta":{"tokens":{"input_tokens":8.0}}}`, 8},
+		{results(`{"index":0.0,"relevance_score":"1"},{"index":"2","relevance_score":3},{"index":1,"relevance_score":2}`), 9},
 		{results(`{"index":0,"relevance_score":1,"document":{"text":"a violet heron"}},{"index":2,"relevance_score":3},{"index":1,"relevance_score":2}`), 9},
 		{results(`{"index":0,"relevance_score":1},{"index":1,"relevance_score":2}`), 0},
+		{results(`{"index":0.5,"relevance_score":1},{"index":2,"relevance_score":3},{"index":1,"relevance_score":2}`), 0},
+		{results(`{"index":0,"relevance_score":"best"},{"index":2,"relevance_score":3},{"index":1,"relevance_score":2}`), 0},
 		{results(good + `,{"index":3,"relevance_score":2}`), 0},
 		{results(`{"index":0,"relevance_score":1},{"index":0,"relevance_score":3},{"index":1,"relevance_score":2}`), 0},
 		{results(`{"index":-1,"relevance_score":1},{"index":2,"relevance_score":3},{"index":1,"relevance_score":2}`), 0},
@@ -87,10 +92,12 @@ func TestRankReplies(t *testing.T) {
 			t.Errorf("%s: cost %+v (-want +got):\n%s", tt.body, got.Cost, d)
 		}
 	}
-	srv := llmtest.New(t, llmtest.Raw(http.StatusOK, `{"results":[`+good+`]}`))
-	got, err := client(t, srv, nil).Rank(t.Context(), herons())
-	if err != nil || got.Cost.TokensIn < 10 || got.Cost.TokensIn > 100 {
-		t.Errorf("counted by ourselves: %+v, %v", got, err)
+	for _, usage := range []string{``, `,"usage":{"total_tokens":null}`, `,"usage":{"total_tokens":-9},"meta":[]`, `,"usage":[9]`, `,"meta":{"tokens":9}`} {
+		srv := llmtest.New(t, llmtest.Raw(http.StatusOK, `{"results":[`+good+`]`+usage+`}`))
+		got, err := client(t, srv, nil).Rank(t.Context(), herons())
+		if err != nil || got.Cost.TokensIn < 10 || got.Cost.TokensIn > 100 {
+			t.Errorf("%s: counted by ourselves: %+v, %v", usage, got, err)
+		}
 	}
 }
 
