@@ -184,6 +184,53 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// TestWorse: memory that harms all of eight tasks is worse than none, and better
+// where it stands in the first of two replays.
+func TestWorse(t *testing.T) {
+	r := told(t, map[string]string{"none": "++++++++", "memory": "--------"}, "none", "memory")
+	if c := r.Arm("memory").Against; c.Verdict != replay.VerdictWorse || c.Diff.Estimate != -1 || len(c.Harmful) != 8 {
+		t.Errorf("%+v", c)
+	}
+	good := told(t, map[string]string{"none": "++++++++", "memory": "++++++++"}, "none", "memory")
+	for _, tt := range []struct {
+		before, after *replay.Report
+		want          string
+	}{{good, r, replay.VerdictWorse}, {r, good, replay.VerdictBetter}, {r, r, replay.VerdictNotEnough}} {
+		c, err := replay.Compare(tt.before, tt.after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Arms[1].Outcome.Verdict; got != tt.want || !strings.Contains(c.Markdown(), "- nothing but chance and what a model does is different\n") {
+			t.Errorf("%s, want %s:\n%s", got, tt.want, c.Markdown())
+		}
+	}
+}
+
+// TestAbout: what a reader must know before the figures.
+func TestAbout(t *testing.T) {
+	r := told(t, map[string]string{"none": strings.Repeat("-", 66), "memory": strings.Repeat("+", 66)}, "none", "memory")
+	r.Header.Runner, r.Header.Candidate, r.Header.JudgeModel = "exec agent", "new.md abc", "j"
+	r.Header.Judge = replay.Judged{Answers: 20, Wrong: 12, TooHarsh: 1, Agreement: .95, Kappa: .9}
+	r.Arms[1].Chain = replay.ChainReport{NotFound: 1, Held: 65}
+	page := r.Markdown()
+	for _, part := range []string{
+		"- what the commands cost is not known; each counts as one call\n",
+		"- candidate memory new.md abc\n",
+		// Wilson of 19 of 20: (.95 + 1.9207/20 -+ 1.96 sqrt(.0475/20 + .9604/400)) / (1 + 3.8415/20).
+		"- judge j agrees with the label of 95.0 % of 20 given answers (95 % interval 76.4 to 99.1, kappa 0.90)\n",
+		"in pass rates with a chance of 80.0 %, when 30.0 % of them differ between two arms (1 comparison corrected)\n",
+		"| memory | 0 | 1 | 0 | 0 | 0 | 65 |",
+	} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page lacks %q:\n%s", part, page[:min(len(page), 3000)])
+		}
+	}
+	html, err := r.HTML()
+	if err != nil || !strings.Contains(html, "memory 1 not found, 65 held") || !strings.Contains(html, "<summary>66 rows</summary>") {
+		t.Errorf("no chart of the chain, or the tasks are not folded away: %v", err)
+	}
+}
+
 func TestHTML(t *testing.T) {
 	r := told(t, map[string]string{"none": "---------+", "memory": "++++++++--"}, "none", "memory")
 	r.Header.Set = `</title><script src="https://example.org/x.js">alert(1)</script>`
