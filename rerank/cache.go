@@ -1,7 +1,6 @@
 package rerank
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/memsearch/memsearch/internal/atomicfile"
 )
@@ -108,44 +106,13 @@ func (c *Cache) put(key string, e *entry) {
 	}
 	defer dir.Close() // what was written is synced
 	if dir.Write(key+".json", append(data, '\n'), 0o600) == nil {
-		prune(dir)
+		_ = dir.Prune(isEntry, CacheEntries, 0) // whoever is next tries again
 	}
 }
 
-// prune removes the oldest entries of a cache that is too large. Other processes
-// may do the same meanwhile.
-func prune(dir *atomicfile.Dir) {
-	names, err := entryNames(dir)
-	if err != nil || len(names) <= CacheEntries {
-		return
-	}
-	type file struct {
-		name string
-		at   time.Time
-	}
-	var files []file
-	for _, name := range names {
-		if fi, err := dir.Lstat(name); err == nil {
-			files = append(files, file{name, fi.ModTime()})
-		}
-	}
-	slices.SortFunc(files, func(a, b file) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.name, b.name)) })
-	for _, f := range files[:max(0, len(files)-CacheEntries*3/4)] {
-		dir.Remove(f.name) // the next one to prune tries again
-	}
-}
-
-// entryNames lists the files of a cache: entries, and what an interrupted write
-// left.
-func entryNames(dir *atomicfile.Dir) ([]string, error) {
-	f, err := dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // read only
-	names, err := f.Readdirnames(-1)
-	return slices.DeleteFunc(names, func(n string) bool {
-		temp, _ := path.Match(atomicfile.TempPattern, n) // the pattern is well-formed
-		return !temp && !entryName.MatchString(n)
-	}), err
+// isEntry reports whether name is of a file of a cache: an entry, or what an
+// interrupted write left.
+func isEntry(name string) bool {
+	temp, _ := path.Match(atomicfile.TempPattern, name) // the pattern is well-formed
+	return temp || entryName.MatchString(name)
 }

@@ -5,11 +5,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/memsearch/memsearch/internal/atomicfile"
 )
+
+// What is kept of debug files at most; beyond it the oldest go.
+const (
+	DebugFiles = 500
+	DebugBytes = 64 << 20
+)
+
+var artifactName = regexp.MustCompile(`^\d{8}T\d{6}-[a-z0-9]+\.json$`)
 
 // An artifact is the file that a call leaves behind when it is asked to.
 //
@@ -97,5 +106,8 @@ func (c *Client) keep(a artifact) error {
 		return err
 	}
 	defer dir.Close() // the file is synced
-	return dir.Write(fmt.Sprintf("%s-%s.json", a.Time.Format("20060102T150405"), filepath.Base(a.ID)), append(b, '\n'), 0o600)
+	if err := dir.Write(fmt.Sprintf("%s-%s.json", a.Time.Format("20060102T150405"), filepath.Base(a.ID)), append(b, '\n'), 0o600); err != nil {
+		return err
+	}
+	return dir.Prune(artifactName.MatchString, DebugFiles, DebugBytes)
 }

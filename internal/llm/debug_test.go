@@ -3,12 +3,14 @@ package llm_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memsearch/memsearch/internal/llm"
 	"github.com/memsearch/memsearch/internal/llm/llmtest"
@@ -66,6 +68,44 @@ func TestDebugFiles(t *testing.T) {
 				t.Errorf("%s: %s %s", name, side, s)
 			}
 		}
+	}
+}
+
+// Debug files are bounded in number: the oldest go, files of others stay.
+func TestDebugFilesBounded(t *testing.T) {
+	dir := t.TempDir()
+	old := time.Now().Add(-time.Hour)
+	for i := range llm.DebugFiles + 20 {
+		name := filepath.Join(dir, fmt.Sprintf("20200101T000000-a%03d.json", i))
+		if i == 0 {
+			name = filepath.Join(dir, "notes.json")
+		}
+		if err := errors.Join(os.WriteFile(name, []byte("{}"), 0o600), os.Chtimes(name, old, old.Add(time.Duration(i)*time.Second))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	srv := llmtest.New(t, llmtest.Text("fine"))
+	c := client(t, srv, func(_ *llm.Profile, o *llm.Options) { o.DebugDir = dir })
+	if _, err := c.Ask(t.Context(), hello()); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) > llm.DebugFiles+1 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	mine, others, oldest := 0, 0, 0
+	for _, f := range files {
+		switch name := f.Name(); {
+		case name == "notes.json":
+			others++
+		case name == "20200101T000000-a001.json":
+			oldest++
+		case !strings.HasPrefix(name, "20200101T000000-a"):
+			mine++
+		}
+	}
+	if mine != 1 || others != 1 || oldest != 0 {
+		t.Errorf("%d new, %d of others, %d of the oldest", mine, others, oldest)
 	}
 }
 
