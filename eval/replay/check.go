@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -26,9 +25,9 @@ type Outcome struct {
 
 // A Verdict says whether a check passed, and why.
 type Verdict struct {
-	Pass   bool
-	Reason string     // in words; may quote the answer
-	Reply  *llm.Reply // of a judge; nil for other checks
+	Type   string `json:"type"` // of the check; [Task.Grade] notes it
+	Pass   bool   `json:"pass"`
+	Reason string `json:"reason"` // in words; may quote the answer
 }
 
 // A Checker looks at one outcome. An error means that it could not look, which
@@ -105,32 +104,25 @@ func (c *Check) UnmarshalYAML(n *yaml.Node) error {
 // Judged reports whether a model decides this check.
 func (c Check) Judged() bool { return c.Type == "judge" }
 
-// Grade runs every check of t on o. The verdicts stand in the order of the
-// checks; the task is done when all pass. Judges are not asked when another
-// check has failed: their verdicts are missing at the end then.
+// Grade runs every check of t on o, those of judges last; the task is done when all
+// pass. Judges are not asked when another check has failed: their verdicts are
+// missing then.
 func (t *Task) Grade(ctx context.Context, o Outcome) (pass bool, verdicts []Verdict, err error) {
 	o.Question = t.Question()
 	pass = true
-	byPrice := slices.Clone(t.Checks)
-	slices.SortStableFunc(byPrice, func(a, b Check) int {
-		switch {
-		case a.Judged() == b.Judged():
-			return 0
-		case b.Judged():
-			return -1
+	for _, judged := range []bool{false, true} {
+		for _, c := range t.Checks {
+			if c.Judged() != judged || judged && !pass {
+				continue
+			}
+			v, err := c.Check(ctx, o)
+			if err != nil {
+				return false, verdicts, fmt.Errorf("%s check of task %s: %w", c.Type, t.ID, err)
+			}
+			v.Type = c.Type
+			verdicts = append(verdicts, v)
+			pass = pass && v.Pass
 		}
-		return 1
-	})
-	for _, c := range byPrice {
-		if c.Judged() && !pass {
-			break
-		}
-		v, err := c.Check(ctx, o)
-		if err != nil {
-			return false, verdicts, fmt.Errorf("%s check of task %s: %w", c.Type, t.ID, err)
-		}
-		verdicts = append(verdicts, v)
-		pass = pass && v.Pass
 	}
 	return pass, verdicts, nil
 }

@@ -55,16 +55,16 @@ func (c *judgeCheck) Check(ctx context.Context, o Outcome) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	r, reply, err := llm.Decode[judgeReply](ctx, o.Judge, llm.Request{
+	r, _, err := llm.Decode[judgeReply](ctx, o.Judge, llm.Request{
 		Messages:   []llm.Message{{Role: llm.RoleSystem, Content: judgeSystem}, {Role: llm.RoleUser, Content: string(user)}},
 		Schema:     schema,
 		SchemaName: "verdict",
 		Prompt:     judgePrompt,
 	}, nil)
 	if err != nil {
-		return Verdict{Reply: reply}, fmt.Errorf("ask judge: %w", err)
+		return Verdict{}, fmt.Errorf("ask judge: %w", err)
 	}
-	return Verdict{Pass: r.Pass, Reason: r.Reason, Reply: reply}, nil
+	return Verdict{Pass: r.Pass, Reason: r.Reason}, nil
 }
 
 // A judgeReply is what a judge says.

@@ -23,7 +23,7 @@ func (r *Record) again() bool {
 func (r *replay) run(ctx context.Context, p *planned, dir string) (*Record, error) {
 	t := &Trial{Set: r.set, Task: p.task, Rep: p.rep, Seed: seedOf(r.opts.Seed, p.task.ID, p.rep), Dir: dir,
 		Settings: r.opts.Settings, Budget: r.opts.Budget, run: r.opts.Run}
-	rec := &Record{V: RecordVersion, Key: p.key, Task: p.task.ID, Arm: p.arm.Name(), Rep: p.rep, Verdicts: []Grading{},
+	rec := &Record{V: RecordVersion, Key: p.key, Task: p.task.ID, Arm: p.arm.Name(), Rep: p.rep, Verdicts: []Verdict{},
 		Injected: []string{}, Gold: []string{}, Wrong: []string{}, Stale: []string{}}
 	var err error
 	if t.State, err = Materialise(ctx, r.set, p.task, dir+"/vaults"); err != nil {
@@ -109,22 +109,11 @@ func spoiled(r *Record) error {
 func (r *Record) grade(ctx context.Context, t *Task, out Outcome, judge *metered) error {
 	pass, verdicts, err := t.Grade(ctx, out)
 	r.JudgeCost = judge.spent()
-	kinds := make([]string, 0, len(t.Checks))
-	for _, judged := range []bool{false, true} { // in the order of the verdicts
-		for _, c := range t.Checks {
-			if c.Judged() == judged {
-				kinds = append(kinds, c.Type)
-			}
-		}
-	}
-	for i, v := range verdicts {
-		r.Verdicts = append(r.Verdicts, Grading{Type: kinds[i], Pass: v.Pass, Reason: v.Reason})
-	}
+	r.Verdicts = append(r.Verdicts, verdicts...)
 	if err != nil {
 		return r.fail(ctx, ErrorJudge, err)
 	}
 	r.Pass = pass
-	r.Used = pass && r.GoldInjected
 	return nil
 }
 

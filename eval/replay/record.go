@@ -1,10 +1,6 @@
 package replay
 
-import (
-	"time"
-
-	memsearch "github.com/memsearch/memsearch"
-)
+import "github.com/memsearch/memsearch"
 
 // RecordVersion is the version of runs.jsonl.
 //
@@ -55,16 +51,8 @@ type Judged struct {
 	Cost      memsearch.Cost `json:"cost"`
 }
 
-// A Grading is the verdict of one check as a record keeps it.
-type Grading struct {
-	Type   string `json:"type"`
-	Pass   bool   `json:"pass"`
-	Reason string `json:"reason"`
-}
-
 // Kinds of errors of a run.
 const (
-	ErrorCap     = "cap"     // the money or calls of the replay are spent
 	ErrorContext = "context" // the arm could not prepare a context
 	ErrorModel   = "model"   // the model did not answer
 	ErrorReply   = "reply"   // the model answered with nothing usable
@@ -86,7 +74,7 @@ type Record struct {
 	Error    string    `json:"error,omitempty"` // kind; empty when the run came to an end
 	Message  string    `json:"message,omitempty"`
 	Answer   string    `json:"answer"`
-	Verdicts []Grading `json:"verdicts"`
+	Verdicts []Verdict `json:"verdicts"`
 
 	// Injected are the ids of the memories in the context, each once, and the
 	// others those of the task's memories among them.
@@ -96,13 +84,11 @@ type Record struct {
 	Stale    []string `json:"stale"`
 
 	// The chain, of tasks with gold memories: is any of them there, among the
-	// hits of the recall, in the context? Used is an answer that passes with
-	// gold in the context.
+	// hits of the recall, in the context?
 	HasGold      bool `json:"has_gold"`
 	GoldStored   bool `json:"gold_stored"`
 	GoldFound    bool `json:"gold_found"`
 	GoldInjected bool `json:"gold_injected"`
-	Used         bool `json:"used"`
 
 	// Repeats says that the answer has something of the context that the task
 	// itself does not say: a run that fails then used its memory wrongly, and did
@@ -122,9 +108,4 @@ type Record struct {
 	Cost          memsearch.Cost `json:"cost"`        // of preparing the context and answering
 	JudgeCost     memsearch.Cost `json:"judge_cost"`
 	LatencyMS     float64        `json:"latency_ms"` // of preparing the context and answering
-}
-
-// Latency returns the time that the run took.
-func (r *Record) Latency() time.Duration {
-	return time.Duration(r.LatencyMS * float64(time.Millisecond))
 }

@@ -179,7 +179,7 @@ func TestProve(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []replay.Labelled{{Task: "judged", Answer: "lupin", Right: true, Pass: true}, {Task: "judged", Answer: "something else", Pass: true}, {Task: "judged", Answer: "lupin or so", Pass: true}}
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(replay.Labelled{}, "Verdict")); d != "" {
+	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	dead := errors.New("dead")

@@ -210,14 +210,13 @@ func (s Sample) outcome() (o Outcome, done func() error, err error) {
 	return o, done, nil
 }
 
-// A Labelled answer is one that a task gives as right or wrong, with what its
-// judges made of it.
+// A Labelled answer is one that a task gives as right or wrong, with what a judge
+// made of it.
 type Labelled struct {
-	Task    string
-	Answer  string
-	Right   bool // as the task says
-	Pass    bool // as the judge says
-	Verdict Verdict
+	Task   string
+	Answer string
+	Right  bool // as the task says
+	Pass   bool // as the judge says
 }
 
 // Prove has every judge of the set grade the answers that its task gives, and
@@ -236,7 +235,7 @@ func (s *Set) Prove(ctx context.Context, judge llm.Asker) ([]Labelled, error) {
 				if err != nil {
 					return out, fmt.Errorf("prove the judge of task %s: %w", t.ID, err)
 				}
-				out = append(out, Labelled{Task: t.ID, Answer: sample.Answer, Right: j < len(t.Right), Pass: v.Pass, Verdict: v})
+				out = append(out, Labelled{Task: t.ID, Answer: sample.Answer, Right: j < len(t.Right), Pass: v.Pass})
 			}
 		}
 	}
