@@ -86,7 +86,7 @@ func classify(err error) *exitErr {
 	case errors.Is(err, core.ErrNotFound):
 		e.hint = "memsearch list shows every memory with its id"
 	case errors.Is(err, openai.ErrNoKey):
-		e.hint = "set that variable; api_key_env names another one, or none for a server without keys"
+		e.hint = "set that variable; api_key_env names another one, or is empty for a server without keys"
 	case errors.Is(err, openai.ErrNoDims):
 		e.hint = "set dims in memsearch.yaml to the length of the model's vectors"
 	case errors.Is(err, context.Canceled):

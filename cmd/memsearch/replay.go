@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,6 +72,8 @@ type replayRun struct {
 	candidate string
 	tags      []string
 	noJudge   bool
+
+	failed *replay.Record // the first that ended in an error
 }
 
 func (a *app) replayRunCmd() *cobra.Command {
@@ -137,7 +140,13 @@ func (a *app) replay(ctx context.Context, r *replayRun, name string, command []s
 		defer func() { err = errors.Join(err, closeJudge()) }()
 	}
 	bar := a.progress("running")
-	r.o.Progress = func(done, total int, _ *replay.Record) { bar.update(done, total) }
+	r.o.Progress = func(done, total int, rec *replay.Record) {
+		if rec.Error != "" && r.failed == nil {
+			r.failed = rec
+		}
+		bar.update(done, total)
+	}
+	defer func() { a.tellFailed(r.failed) }()
 	r.o.Begin = func(h *replay.Header) {
 		d := h.Detectable()
 		fmt.Fprintln(a.err, d.String())
@@ -187,6 +196,29 @@ func (r *replayRun) choose(set *replay.Set) error {
 	return nil
 }
 
+// tellFailed says what the first run that ended in an error ended in: the report
+// only counts them.
+func (a *app) tellFailed(rec *replay.Record) {
+	if rec != nil {
+		fmt.Fprintf(a.err, "the first run in error: task %s, arm %s: %s\n", printable(rec.Task), rec.Arm, printable(rec.Message))
+	}
+}
+
+// located returns a command that can be started from any folder.
+func located(command []string) ([]string, error) {
+	found, err := exec.LookPath(command[0])
+	if err != nil {
+		return nil, usage("name a program of $PATH, or give its whole path", "%w", err)
+	}
+	if !strings.ContainsRune(command[0], filepath.Separator) {
+		return command, nil
+	}
+	if found, err = filepath.Abs(found); err != nil {
+		return nil, err
+	}
+	return append([]string{found}, command[1:]...), nil
+}
+
 // use takes the settings, with the ledger and caps of the replay.
 func (r *replayRun) use(cfg *config.Config) {
 	cfg.LedgerDir = cmp.Or(cfg.LedgerDir, filepath.Join(r.o.Out, "ledger"))
@@ -209,6 +241,9 @@ func (a *app) replayRunner(r *replayRun, cfg *config.Config, command []string) (
 	case kind == "exec" && len(command) > 0:
 		self, err := os.Executable()
 		if err != nil {
+			return nil, nil, err
+		}
+		if command, err = located(command); err != nil {
 			return nil, nil, err
 		}
 		return &replay.Exec{Command: command, MCP: []string{self, "mcp"}, Timeout: r.timeout}, nothing, nil

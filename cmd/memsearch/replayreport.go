@@ -138,7 +138,7 @@ Exit codes: 0 passed, 1 not passed or another error, 2 usage.`,
 				return err
 			}
 			if err := replay.Gate(r, &o); err != nil {
-				return err
+				return &exitErr{code: exitFailure, err: err, hint: "memsearch replay report " + words[0] + " shows every task"}
 			}
 			return a.print(map[string]any{"passed": true, "against": r.Arm(o.Arm).Against}, func(w io.Writer) { fmt.Fprintln(w, "passed") })
 		},
