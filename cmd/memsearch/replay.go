@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,6 +91,9 @@ func (a *app) replayRunCmd() *cobra.Command {
 			}
 			if len(words) != 1 || r.o.Out == "" {
 				return usage("memsearch replay run --help", "want: memsearch replay run SET --out DIR")
+			}
+			if o := &r.o; min(o.MaxCalls, o.Repetitions, o.Budget, o.Parallel) < 0 || r.timeout < 0 || !(o.MaxMoney >= 0 && o.MaxMoney <= math.MaxFloat64) {
+				return usage("leave the flag out for its default", "no count, time or sum of money may be negative or endless")
 			}
 			return a.replay(c.Context(), &r, words[0], command)
 		},

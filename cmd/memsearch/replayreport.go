@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -140,7 +141,7 @@ Exit codes: 0 passed, 1 not passed or another error, 2 usage.`,
 			if err := replay.Gate(r, &o); err != nil {
 				return &exitErr{code: exitFailure, err: err, hint: "memsearch replay report " + words[0] + " shows every task"}
 			}
-			return a.print(map[string]any{"passed": true, "against": r.Arm(o.Arm).Against}, func(w io.Writer) { fmt.Fprintln(w, "passed") })
+			return a.print(map[string]any{"passed": true, "against": r.Arm(cmp.Or(o.Arm, replay.ArmMemory)).Against}, func(w io.Writer) { fmt.Fprintln(w, "passed") })
 		},
 	}
 	f := c.Flags()

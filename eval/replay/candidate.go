@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/internal/atomicfile"
 	"github.com/memsearch/memsearch/internal/memfile"
+	"github.com/memsearch/memsearch/internal/secrets"
 	"github.com/memsearch/memsearch/internal/vault"
 )
 
@@ -75,7 +77,17 @@ func newCandidate(name string, raw []byte) (*candidate, error) {
 	if !vault.IsMarkdown(name) {
 		return nil, errors.New("it is no Markdown file")
 	}
-	m := memfile.Parse(vault.Name(name), raw, nil).Memory
+	if strings.HasPrefix(name, ".") {
+		return nil, errors.New("a vault does not read hidden files: give it another name")
+	}
+	if found := secrets.New().Scan(string(raw)); len(found) > 0 {
+		return nil, fmt.Errorf("it holds a secret (%s), which no vault takes and no model must see: take it out", found[0].Rule)
+	}
+	f := memfile.Parse(vault.Name(name), raw, nil)
+	if strings.TrimSpace(f.Text[f.Body[0]:f.Body[1]]) == "" {
+		return nil, errors.New("it says nothing")
+	}
+	m := f.Memory
 	changes := []memfile.Change{{Key: "status", Value: memsearch.StatusActive}}
 	if m.DerivedID { // which another path would change
 		changes = append(changes, memfile.Change{Key: "id", Value: m.ID})

@@ -50,6 +50,23 @@ func TestCandidate(t *testing.T) {
 	}
 }
 
+// TestCandidateRefused: what no vault would take or read is no candidate.
+func TestCandidateRefused(t *testing.T) {
+	set := some(t, ship(t), "h1")
+	for name, c := range map[string]struct{ text, want string }{
+		"a.txt":    {"A fact.", "no Markdown"},
+		".a.md":    {"A fact.", "hidden"},
+		"empty.md": {"---\nid: mem_x\n---\n\n", "says nothing"},
+		"key.md":   {"The token is ghp_16C7e42F292c6912E7710c838347Ae178B4a.", "a secret (github-token)"},
+	} {
+		file := filepath.Join(write(t, map[string]string{name: c.text}), name)
+		_, err := replay.Candidate(t.Context(), set, file, replay.Scripted(scripted), &replay.Options{Out: t.TempDir(), Settings: settings(t, nil)})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 // TestLeaks: a prompt that says the answer, one whose words pass, and a model
 // that knows what it cannot know. No report is made of any.
 func TestLeaks(t *testing.T) {
@@ -81,6 +98,25 @@ func TestLeaks(t *testing.T) {
 	leak, ok := errors.AsType[*replay.LeakError](err)
 	if !ok || len(leak.Tasks) != 1 || leak.Tasks[0] != "h2" || !strings.Contains(err.Error(), `the answer leaks into the arm none: task h2 (what the agent is given says "seventy")`) {
 		t.Errorf("a prompt that says it: %v", err)
+	}
+	// A number that is in both may be chance, unless the run passes.
+	chance := some(t, set, "h1", "h2")
+	chance.Tasks[1].Prompt = "In 12 words: which lantern number?"
+	chance.Tasks[1].Checks = []replay.Check{check(t, `{type: number, value: 12}`)}
+	chance.Tasks[1].Right, chance.Tasks[1].WrongAnswers = []replay.Sample{{Answer: "12"}}, []replay.Sample{{Answer: "13"}}
+	if err := run(t, chance, scripted); err != nil {
+		t.Errorf("a number by chance: %v", err)
+	}
+	echo := func(_, _, prompt string) string { return prompt }
+	if leak, ok = errors.AsType[*replay.LeakError](run(t, chance, echo)); !ok || !cmp.Equal(leak.Tasks, []string{"h2"}) || leak.Why[0] != `what the agent is given says "12"` {
+		t.Errorf("a number that was read: %+v", leak)
+	}
+	chance.Tasks[1].Right = []replay.Sample{{Answer: "the lantern has number 12"}}
+	if err := run(t, chance, scripted); err != nil {
+		t.Errorf("words that pass, of a run that does not: %v", err)
+	}
+	if leak, ok = errors.AsType[*replay.LeakError](run(t, chance, echo)); !ok || !cmp.Equal(leak.Tasks, []string{"h2"}) || !strings.Contains(leak.Why[0], "own words pass") {
+		t.Errorf("words that pass: %+v", leak)
 	}
 	cheat := func(_, _, prompt string) string {
 		return map[bool]string{true: "amber", false: "seventy"}[strings.Contains(prompt, "harbour")]

@@ -41,8 +41,12 @@ func (r *replay) run(ctx context.Context, p *planned, dir string) (*Record, erro
 	if err := spoiled(rec); err != nil {
 		return rec, err
 	}
+	leaks := ""
 	if rec.Arm == ArmNone {
-		rec.Leak = leak(ctx, p.task, prepared)
+		var sure bool
+		if leaks, sure = leak(ctx, p.task, prepared); sure {
+			rec.Leak = leaks
+		}
 	}
 	if _, ok := r.runner.(*Exec); ok {
 		if err := r.opts.Run.Call(r.opts.Settings.Caps); err != nil {
@@ -56,13 +60,17 @@ func (r *replay) run(ctx context.Context, p *planned, dir string) (*Record, erro
 	if err != nil {
 		return rec, rec.fail(ctx, errorKind(err), err)
 	}
-	rec.Answer = out.Answer
+	rec.Answer, rec.Exit = out.Answer, out.ExitCode
 	rec.Repeats = repeats(out.Answer, prepared.Content, Transcript(p.task))
 	judge := &metered{Asker: r.opts.Judge}
 	if r.opts.Judge != nil {
 		out.Judge = judge
 	}
-	return rec, rec.grade(ctx, p.task, out, judge)
+	err = rec.grade(ctx, p.task, out, judge)
+	if rec.Pass {
+		rec.Leak = leaks
+	}
+	return rec, err
 }
 
 func (r *Record) took(began time.Time) {

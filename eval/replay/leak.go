@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -12,26 +13,43 @@ import (
 
 // leak returns the right answer that stands in what an agent without memory is
 // given, or how it could be read there; empty when there is none. Only tasks
-// that cannot be done without memory can leak.
-func leak(ctx context.Context, t *Task, p *core.Prepared) string {
+// that cannot be done without memory can leak. It is not sure where it may be
+// chance, as a 3 in "three lines: 1, 2, 3" is: whether the run passes tells.
+func leak(ctx context.Context, t *Task, p *core.Prepared) (said string, sure bool) {
 	if !t.Has(TagHelps) {
-		return ""
+		return "", false
 	}
 	given := strings.Join([]string{p.Instructions, p.Content, Transcript(t)}, "\n")
 	for _, s := range t.Right {
-		if words := plain(s.Answer); words != "" && strings.Contains(" "+plain(given)+" ", " "+words+" ") {
-			return s.Answer
+		words := plain(s.Answer)
+		switch {
+		case words == "" || !strings.Contains(" "+plain(given)+" ", " "+words+" "):
+		case slight(words):
+			said = s.Answer
+		default:
+			return s.Answer, true
 		}
+	}
+	if said != "" {
+		return said, false
 	}
 	for _, c := range t.Checks {
 		if c.Judged() || c.Type == "exit" || c.Type == "file" {
-			return ""
+			return "", false
 		}
 	}
 	if ok, _, err := t.Grade(ctx, Outcome{Answer: given}); err == nil && ok {
-		return "the task's own words pass its checks"
+		return "the task's own words pass its checks", false
 	}
-	return ""
+	return "", false
+}
+
+// slight reports whether an answer, as words, is one that stands in many texts: a
+// number of up to four digits, or a word of up to three letters.
+func slight(words string) bool {
+	letters := strings.ContainsFunc(words, unicode.IsLetter)
+	n := utf8.RuneCountInString(words)
+	return !strings.Contains(words, " ") && (n <= 3 || !letters && n <= 4)
 }
 
 // plain is a text as words of letters and digits, in lower case, with one space

@@ -214,8 +214,8 @@ const (
 	BrokeUsedWrongly = "used wrongly"
 )
 
-// broke returns where the chain of a run broke; empty when it held or when the
-// task needs no memory.
+// broke returns where the chain of a run broke; empty when it held, when the task
+// needs no memory, and when an error ended a run that had the memory.
 func (r *Record) broke() string {
 	switch {
 	case !r.HasGold || r.Pass:
@@ -226,6 +226,8 @@ func (r *Record) broke() string {
 		return BrokeNotFound
 	case !r.GoldInjected:
 		return BrokeNotInjected
+	case r.Error != "":
+		return ""
 	case !r.Repeats:
 		return BrokeNotUsed
 	}
@@ -321,8 +323,10 @@ func (c *ChainReport) add(r *Record) {
 		c.NotUsed++
 	case BrokeUsedWrongly:
 		c.UsedWrongly++
-	default:
-		c.Held++
+	case "":
+		if r.Pass {
+			c.Held++
+		}
 	}
 }
 
@@ -361,6 +365,20 @@ func (c *costs) report() CostReport {
 	return out
 }
 
+// odd counts the runs whose command ended as nobody asked: one that cannot be
+// started by a shell fails every task alike, and looks like a model that cannot.
+func (a *analysis) odd() int {
+	n := 0
+	for i := range a.h.Arms {
+		a.each(i, func(_ *TaskTag, r *Record) {
+			if r.Exit != 0 && !slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Type == "exit" }) {
+				n++
+			}
+		})
+	}
+	return n
+}
+
 // notes returns what a reader of the figures must know.
 func (a *analysis) notes(r *Report) []string {
 	var out []string
@@ -375,6 +393,9 @@ func (a *analysis) notes(r *Report) []string {
 	}
 	if errs > 0 {
 		say("%s ended in an error and count as failed.", english.Count(errs, "run"))
+	}
+	if n := a.odd(); n > 0 {
+		say("The command of %s ended with another exit code than 0, which no check asks for; the records have it.", english.Count(n, "run"))
 	}
 	if degraded > 0 {
 		say("The recall of %s was degraded; the records say why.", english.Count(degraded, "run"))

@@ -154,7 +154,7 @@ func TestRepetitionsThatAgree(t *testing.T) {
 
 // TestChain puts one run in each place where the chain breaks.
 func TestChain(t *testing.T) {
-	h, list := made(map[string][2]string{"a": {"", "000001"}}, "a")
+	h, list := made(map[string][2]string{"a": {"", "0000010"}}, "a")
 	for i := range list {
 		r := &list[i]
 		r.HasGold = true
@@ -164,7 +164,7 @@ func TestChain(t *testing.T) {
 		r.Repeats = i == 4
 	}
 	list[4].Wrong, list[3].Stale = []string{"w"}, []string{"s"}
-	list[2].Error = replay.ErrorTimeout
+	list[2].Error, list[6].Error = replay.ErrorTimeout, replay.ErrorTimeout // the last had the memory, and no time to use it
 	r, err := replay.Analyse(h, list)
 	if err != nil {
 		t.Fatal(err)
@@ -173,8 +173,8 @@ func TestChain(t *testing.T) {
 	if diff := cmp.Diff(replay.ChainReport{NotStored: 1, NotFound: 1, NotInjected: 1, NotUsed: 1, UsedWrongly: 1, Held: 1}, arm.Chain); diff != "" {
 		t.Error(diff)
 	}
-	want := replay.RecallReport{Nothing: 6, GoldRuns: 6, GoldStored: 5, GoldFound: 4, GoldInjected: 3, WrongRuns: 1, StaleRuns: 1}
-	if diff := cmp.Diff(want, arm.Recall); diff != "" || arm.Errors[replay.ErrorTimeout] != 1 {
+	want := replay.RecallReport{Nothing: 7, GoldRuns: 7, GoldStored: 6, GoldFound: 5, GoldInjected: 4, WrongRuns: 1, StaleRuns: 1}
+	if diff := cmp.Diff(want, arm.Recall); diff != "" || arm.Errors[replay.ErrorTimeout] != 2 {
 		t.Error(diff, arm.Errors)
 	}
 	if got := r.Tasks[0].Arms[1]; got.Broke != replay.BrokeNotStored || got.Error != replay.ErrorTimeout || got.Effect != "" {

@@ -74,6 +74,7 @@ type Record struct {
 	Error    string    `json:"error,omitempty"` // kind; empty when the run came to an end
 	Message  string    `json:"message,omitempty"`
 	Answer   string    `json:"answer"`
+	Exit     int       `json:"exit,omitempty"` // code of a command; -1 when a signal ended it
 	Verdicts []Verdict `json:"verdicts"`
 
 	// Injected are the ids of the memories in the context, each once, and the
@@ -96,7 +97,7 @@ type Record struct {
 	Repeats bool `json:"repeats"`
 
 	// Leak names the given right answer that stands in what an arm without
-	// memory was asked.
+	// memory was asked, and may be chance only where the run failed.
 	Leak string `json:"leak,omitempty"`
 
 	Status        string         `json:"status,omitempty"` // of the recall

@@ -105,7 +105,7 @@ func (r *Report) charts() []chart {
 	for _, c := range []chart{
 		{"Outcome by arm", "Share of tasks that pass, with 95 % intervals.", template.HTML(plot.Outcomes(outcomes))},
 		{"Cost against outcome", "", template.HTML(plot.Cost(r.costUnit(), costs))},
-		{"Where the chain broke", "Runs of tasks that need a memory.", template.HTML(plot.Chains(chains))},
+		{"Where the chain broke", "Runs of tasks that need a memory, but for those that had it and ended in an error.", template.HTML(plot.Chains(chains))},
 		{"Helpful and harmful, task by task", "To the right: the task goes better than in the arm " + r.base() + "; to the left: worse.", template.HTML(plot.Effects(names, effects))},
 	} { // plot escapes every name that it draws
 		if c.SVG != "" {

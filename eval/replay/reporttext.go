@@ -58,8 +58,12 @@ func (r *Report) about() []string {
 // String says it in a sentence.
 func (d *Detectable) String() string {
 	if !d.Reached {
-		return fmt.Sprintf("%s are too few to find any difference with a chance of %s, when %s of them differ between two arms",
-			english.Count(d.Tasks, "task"), percent(stats.DefaultPower), percent(d.Discordant))
+		are := "are"
+		if d.Tasks == 1 {
+			are = "is"
+		}
+		return fmt.Sprintf("%s %s too few to find any difference with a chance of %s, when %s of them differ between two arms",
+			english.Count(d.Tasks, "task"), are, percent(stats.DefaultPower), percent(d.Discordant))
 	}
 	return fmt.Sprintf("%s find a difference of %.1f points in pass rates with a chance of %s, when %s of them differ between two arms (%s corrected)",
 		english.Count(d.Tasks, "task"), 100*d.Diff, percent(stats.DefaultPower), percent(d.Discordant), english.Count(d.Comparisons, "comparison"))
@@ -210,7 +214,7 @@ func (r *Report) recallTable() table {
 }
 
 func (r *Report) chainTable() table {
-	t := table{title: "Where the chain broke", note: "Runs of tasks that need a memory.",
+	t := table{title: "Where the chain broke", note: "Runs of tasks that need a memory, but for those that had it and ended in an error.",
 		columns: []string{"arm", "not stored", "not found", "not injected", "not used", "used wrongly", "held"}}
 	for i := range r.Arms {
 		a := &r.Arms[i]

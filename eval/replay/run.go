@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -125,8 +126,13 @@ func newReplay(set *Set, arms []Arm, runner Runner, o *Options, candidate string
 		return nil, errors.New("there is no arm or no runner")
 	case o.Out == "":
 		return nil, errors.New("there is no folder for the records")
-	case o.MaxCalls < 0 || o.MaxMoney < 0 || o.Repetitions < 0:
-		return nil, errors.New("caps and repetitions are never negative")
+	case o.MaxCalls < 0 || !(o.MaxMoney >= 0) || o.Budget < 0:
+		return nil, errors.New("caps and budget are never negative")
+	case o.Repetitions < 0 || o.Repetitions > maxRepetitions:
+		return nil, fmt.Errorf("repetitions must lie between 1 and %d", maxRepetitions)
+	}
+	if err := set.apart(o.Out); err != nil {
+		return nil, err
 	}
 	if o.Settings == nil {
 		c, err := config.Load(config.Options{})
@@ -156,6 +162,13 @@ func newReplay(set *Set, arms []Arm, runner Runner, o *Options, candidate string
 	}
 	if err := r.describe(candidate); err != nil {
 		return nil, err
+	}
+	if _, chat := runner.(*Chat); chat {
+		for i := range r.plan {
+			if t := r.plan[i].task; slices.ContainsFunc(t.Checks, func(c Check) bool { return c.Type == "exit" || c.Type == "file" }) {
+				return nil, fmt.Errorf("task %s checks files or an exit code, which only a command leaves", t.ID)
+			}
+		}
 	}
 	if r.judged() && o.Judge == nil {
 		return nil, fmt.Errorf("%w: some checks of the set are of type judge", ErrNoJudge)

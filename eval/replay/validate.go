@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -72,6 +73,42 @@ func (s *Set) folders() error {
 		}
 	}
 	return nil
+}
+
+// apart refuses a folder for the records in a vault of the set: every run would
+// find what others answered.
+func (s *Set) apart(out string) error {
+	out, err := resolved(out)
+	if err != nil {
+		return err
+	}
+	for i := range s.Tasks {
+		for _, name := range s.Tasks[i].Scopes {
+			vault, err := resolved(filepath.Join(s.Dir, name))
+			if err != nil {
+				return err
+			}
+			if rel, err := filepath.Rel(vault, out); err == nil && filepath.IsLocal(rel) {
+				return fmt.Errorf("the folder of the records lies in the vault %s: take one elsewhere", name)
+			}
+		}
+	}
+	return nil
+}
+
+// resolved is the path without links of what is there of it.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if parent := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && parent != path {
+		if real, err = resolved(parent); err == nil {
+			real = filepath.Join(real, filepath.Base(path))
+		}
+	}
+	return real, err
 }
 
 func (t *Task) validate() error {

@@ -1,0 +1,55 @@
+package replay_test
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memsearch/memsearch/eval/replay"
+)
+
+// TestRunRefuses: what could not end well does not begin.
+func TestRunRefuses(t *testing.T) {
+	set := some(t, ship(t), "h1")
+	files := some(t, set, "h1")
+	files.Tasks[0].Checks = append(files.Tasks[0].Checks, check(t, `{type: file, path: a}`))
+	for name, c := range map[string]struct {
+		set    *replay.Set
+		runner replay.Runner
+		o      replay.Options
+		want   string
+	}{
+		"repetitions without end": {set, replay.Scripted(scripted), replay.Options{Repetitions: 2_000_000_000}, "repetitions must lie between"},
+		"negative repetitions":    {set, replay.Scripted(scripted), replay.Options{Repetitions: -1}, "repetitions must lie between"},
+		"no number as a cap":      {set, replay.Scripted(scripted), replay.Options{MaxMoney: math.NaN()}, "never negative"},
+		"negative budget":         {set, replay.Scripted(scripted), replay.Options{Budget: -1}, "never negative"},
+		"a vault for the records": {set, replay.Scripted(scripted), replay.Options{Out: filepath.Join(set.Dir, "vault", "deep", "out")}, "lies in the vault vault"},
+		"files of a model":        {files, &replay.Chat{}, replay.Options{}, "which only a command leaves"},
+	} {
+		if c.o.Settings = settings(t, nil); c.o.Out == "" {
+			c.o.Out = t.TempDir()
+		}
+		err := replay.Run(t.Context(), c.set, arms(t, replay.ArmNone), c.runner, &c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestOddExit: a command that ends with an error fails every task alike. The report
+// says so, unless a check looks at the code.
+func TestOddExit(t *testing.T) {
+	grade := []replay.Verdict{{Type: "exit"}}
+	h := &replay.Header{V: 1, Arms: []string{"none", "memory"}, Tasks: []replay.TaskTag{{ID: "a", Tags: []string{"neutral"}, Planned: 4}}}
+	r, err := replay.Analyse(h, []replay.Record{
+		{V: 1, Task: "a", Arm: "none", Exit: 127}, {V: 1, Task: "a", Arm: "none", Rep: 1},
+		{V: 1, Task: "a", Arm: "memory", Exit: -1}, {V: 1, Task: "a", Arm: "memory", Rep: 1, Exit: 3, Verdicts: grade},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(r.Notes, " "); !strings.Contains(got, "The command of 2 runs ended with another exit code than 0") {
+		t.Errorf("%q", got)
+	}
+}
