@@ -163,7 +163,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// A judge is taken at its word by Load and measured by Prove.
+// A judge is taken at its word by Load and measured by Prove, on what other checks
+// leave to it.
 func TestProve(t *testing.T) {
 	dir := write(t, map[string]string{"vault/a.md": "x\n", "tasks.yaml": head + `  - id: judged
     tags: [trap]
@@ -173,12 +174,17 @@ func TestProve(t *testing.T) {
     wrong_answers: [something else, lupin or so]
 `})
 	s := load(t, filepath.Join(dir, "tasks.yaml"))
+	s.Tasks[0].WrongAnswers = s.Tasks[0].WrongAnswers[:1]
+	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "no wrong answer that only its judge rejects") {
+		t.Errorf("a judge that is given nothing to reject: %v", err)
+	}
+	s = load(t, filepath.Join(dir, "tasks.yaml"))
 	yes := &asker{text: `{"reason": "r", "pass": true}`}
 	got, err := s.Prove(t.Context(), yes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []replay.Labelled{{Task: "judged", Answer: "lupin", Right: true, Pass: true}, {Task: "judged", Answer: "something else", Pass: true}, {Task: "judged", Answer: "lupin or so", Pass: true}}
+	want := []replay.Labelled{{Task: "judged", Answer: "lupin", Right: true, Pass: true}, {Task: "judged", Answer: "lupin or so", Pass: true}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -172,12 +172,15 @@ func (t *Task) prove() error {
 	var errs []error
 	rejected := make([]bool, len(t.Checks))
 	judged := slices.ContainsFunc(t.Checks, Check.Judged)
+	left := false // for judges to reject
 	look := func(s Sample, wrong bool, what string) {
 		failed, err := t.look(s, rejected, wrong)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", what, err))
-		case wrong && failed == "" && !judged:
+		case wrong && failed == "" && judged:
+			left = true
+		case wrong && failed == "":
 			errs = append(errs, fmt.Errorf("%s passes every check", what))
 		case !wrong && failed != "":
 			errs = append(errs, fmt.Errorf("%s fails: %s", what, failed))
@@ -193,6 +196,9 @@ func (t *Task) prove() error {
 		if !ok && !t.Checks[i].Judged() {
 			errs = append(errs, fmt.Errorf("check %d (%s) rejects none of the wrong answers", i+1, t.Checks[i].Type))
 		}
+	}
+	if judged && !left && len(errs) == 0 {
+		errs = append(errs, errors.New("gives no wrong answer that only its judge rejects: the judge might never fail"))
 	}
 	return errors.Join(errs...)
 }
@@ -247,34 +253,49 @@ func (s Sample) outcome() (o Outcome, done func() error, err error) {
 	return o, done, nil
 }
 
-// A Labelled answer is one that a task gives as right or wrong, with what a judge
-// made of it.
+// A Labelled answer is one that a task gives as right or wrong, with what its
+// judges made of it.
 type Labelled struct {
 	Task   string
 	Answer string
 	Right  bool // as the task says
-	Pass   bool // as the judge says
+	Pass   bool // as the judges say
 }
 
-// Prove has every judge of the set grade the answers that its task gives, and
-// returns them in order: the caller measures how far judge and labels agree. It
-// stops at the first error, with what was graded so far.
+// Prove has the judges of the set grade the answers that its tasks give, and returns
+// them in order: the caller measures how far judge and labels agree. As in a run,
+// no judge is asked about an answer that another check rejects; what a task calls
+// wrong may well meet the rubric then. It stops at the first error, with what was
+// graded so far.
 func (s *Set) Prove(ctx context.Context, judge llm.Asker) ([]Labelled, error) {
 	var out []Labelled
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
-		for _, c := range t.Checks {
-			if !c.Judged() {
-				continue
+		if !slices.ContainsFunc(t.Checks, Check.Judged) {
+			continue
+		}
+		for j, sample := range slices.Concat(t.Right, t.WrongAnswers) {
+			pass, asked, err := t.judge(ctx, sample, judge)
+			if err != nil {
+				return out, fmt.Errorf("prove the judge of task %s: %w", t.ID, err)
 			}
-			for j, sample := range slices.Concat(t.Right, t.WrongAnswers) {
-				v, err := c.Check(ctx, Outcome{Answer: sample.Answer, Question: t.Question(), Judge: judge})
-				if err != nil {
-					return out, fmt.Errorf("prove the judge of task %s: %w", t.ID, err)
-				}
-				out = append(out, Labelled{Task: t.ID, Answer: sample.Answer, Right: j < len(t.Right), Pass: v.Pass})
+			if asked {
+				out = append(out, Labelled{Task: t.ID, Answer: sample.Answer, Right: j < len(t.Right), Pass: pass})
 			}
 		}
 	}
 	return out, nil
+}
+
+// judge grades a sample, and says whether a judge was asked.
+func (t *Task) judge(ctx context.Context, s Sample, judge llm.Asker) (pass, asked bool, err error) {
+	o, done, err := s.outcome()
+	if err != nil {
+		return false, false, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	o.Judge = judge
+	pass, verdicts, err := t.Grade(ctx, o)
+	asked = slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Type == "judge" })
+	return pass, asked, err
 }
