@@ -30,7 +30,8 @@ memory.recall_model_profile names), live or from a --cassette. With --oracle it 
 a server in this process that answers from the judgements: that shows what every
 model is bounded by, and no model's quality. Without either, the arms that need a
 model are left out. When a cap is reached the report says so and has the questions
-before.
+before. What is asked stands in the ledger of llm.ledger_dir, else in one in the
+user's configuration folder.
 
 Exit codes: 0 ok, also when a cap was reached; 1 error, 2 usage.`
 
@@ -59,6 +60,9 @@ func (a *app) evalSelectionCmd() *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, done()) }()
+			if len(models) == 0 && len(o.Arms) == 0 {
+				fmt.Fprintln(a.err, "no model is named, so the arms that ask one are left out: set profiles.main.model, or give --oracle for their ceiling")
+			}
 			bar := a.progress("selecting")
 			o.Progress = bar.update
 			rep, err := eval.Selection(c.Context(), eo, docs, qs, qrels, &o)
