@@ -15,6 +15,7 @@ import (
 
 // TestCandidate tries memories that harm, help, and do nothing.
 func TestCandidate(t *testing.T) {
+	t.Parallel()
 	note := func(id, status, summary, text string) string {
 		return "---\nid: " + id + "\ncategory: project\nsummary: " + summary + "\nstatus: " + status + "\n---\n" + text + "\n"
 	}
@@ -52,6 +53,7 @@ func TestCandidate(t *testing.T) {
 
 // TestCandidateRefused: what no vault would take or read is no candidate.
 func TestCandidateRefused(t *testing.T) {
+	t.Parallel()
 	set := some(t, ship(t), "h1")
 	for name, c := range map[string]struct{ text, want string }{
 		"a.txt":    {"A fact.", "no Markdown"},
@@ -70,6 +72,7 @@ func TestCandidateRefused(t *testing.T) {
 // TestLeaks: a prompt that says the answer, one whose words pass, and a model
 // that knows what it cannot know. No report is made of any.
 func TestLeaks(t *testing.T) {
+	t.Parallel()
 	list := arms(t, replay.ArmNone, replay.ArmOracle)
 	run := func(t *testing.T, set *replay.Set, s replay.Scripted) error {
 		t.Helper()
@@ -129,6 +132,7 @@ func TestLeaks(t *testing.T) {
 // TestExec runs a command: it has the prompt, the context and its copy of the
 // vault, writes into a folder of its own, and ends with all that it started.
 func TestExec(t *testing.T) {
+	t.Parallel()
 	set := some(t, ship(t), "h1")
 	script := `grep -q "Which harbour code" || exit 3
 grep -o 'code is [a-z]*' "$MEMSEARCH_CONTEXT" | cut -d' ' -f3

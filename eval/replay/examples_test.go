@@ -69,6 +69,7 @@ func TestShippedGuesses(t *testing.T) {
 // TestShippedRecall asks the product itself: what a task needs must be found by
 // it, or the set would measure something else than memory.
 func TestShippedRecall(t *testing.T) {
+	t.Parallel()
 	s := load(t, shipped)
 	helps, injected := 0, 0
 	opened := map[string]*core.Memory{} // by what tasks without edits read

@@ -69,6 +69,7 @@ func (c counting) Run(ctx context.Context, t *replay.Trial, p *core.Prepared) (r
 // goes on: no run is made twice, and the report is that of a replay at one go,
 // whatever the parallelism.
 func TestResumed(t *testing.T) {
+	t.Parallel()
 	set := some(t, ship(t), "h1", "h7", "t1")
 	list := arms(t, replay.ArmNone, replay.ArmMemory, replay.ArmStale)
 	c := settings(t, nil)
@@ -139,6 +140,7 @@ func chat(t *testing.T, url string, path string, mode llm.CassetteMode) *replay.
 // TestCassette records the replies of a model and repeats the replay without it:
 // the reports are the same.
 func TestCassette(t *testing.T) {
+	t.Parallel()
 	set := some(t, ship(t), "h1", "h2", "t1")
 	list := arms(t, replay.ArmNone, replay.ArmMemory)
 	srv := llmtest.New(t, llmtest.Func(func(r *llmtest.Request) string {
@@ -234,12 +236,16 @@ func FuzzParseRecords(f *testing.F) {
 	})
 }
 
+// childEnv names the folder of the records to the process that TestKilled kills.
+const childEnv = "REPLAY_TEST_CHILD"
+
 // TestKilled kills a process in the middle of a replay and goes on: the report is
 // that of a replay at one go.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	names := []string{replay.ArmNone, replay.ArmMemory, replay.ArmOracle}
 	ids := []string{"h1", "h2", "h8", "t1"}
-	if dir := os.Getenv("REPLAY_TEST_CHILD"); dir != "" {
+	if dir := os.Getenv(childEnv); dir != "" {
 		slow := replay.Scripted(func(i, c, p string) string {
 			time.Sleep(20 * time.Millisecond)
 			return scripted(i, c, p)
@@ -251,7 +257,7 @@ func TestKilled(t *testing.T) {
 	}
 	dir, whole := t.TempDir(), t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
-	cmd.Env = append(os.Environ(), "REPLAY_TEST_CHILD="+dir)
+	cmd.Env = append(os.Environ(), childEnv+"="+dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -285,6 +291,7 @@ func TestKilled(t *testing.T) {
 // TestSpoiledRecall: a recall that lacked its model because of the replay itself
 // ends it, for its record would be of something else.
 func TestSpoiledRecall(t *testing.T) {
+	t.Parallel()
 	srv := llmtest.New(t, llmtest.Text(`{"selected": []}`))
 	tape := filepath.Join(write(t, map[string]string{"tape.jsonl": ""}), "tape.jsonl")
 	for want, flags := range map[string]map[string]string{

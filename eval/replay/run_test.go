@@ -179,6 +179,7 @@ func analyse(t *testing.T, dir string) *replay.Report {
 // TestOutcomes runs twelve tasks in six arms. The table is worked out by hand
 // from what the scripted model can read in each arm.
 func TestOutcomes(t *testing.T) {
+	t.Parallel()
 	set := ship(t)
 	srv := selecting(t)
 	c := settings(t, map[string]string{"profiles.main.model": "m", "profiles.main.base_url": srv.URL, "profiles.main.api_key_env": "", "rerank.mode": "never"})
@@ -278,6 +279,7 @@ func checkShipReport(t *testing.T, r *replay.Report) {
 // TestBudget: no arm gets more than the others may, and a control never gets a
 // memory that its task names.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	set := some(t, ship(t), "h1", "h7", "n2")
 	list := arms(t, replay.ArmMemory, replay.ArmOracle, replay.ArmStale, replay.ArmRandom)
 	for _, budget := range []int{20, 260, 2000} {

@@ -81,6 +81,7 @@ func life(t *testing.T) (*replay.Set, *replay.Task) {
 // TestMaterialise applies one edit of each kind and asks the product what it made
 // of them.
 func TestMaterialise(t *testing.T) {
+	t.Parallel()
 	s, task := life(t)
 	st, err := replay.Materialise(t.Context(), s, task, filepath.Join(t.TempDir(), "run"))
 	if err != nil {
@@ -210,6 +211,7 @@ func TestLinkedVault(t *testing.T) {
 
 // Two runs of one task read the same files.
 func TestMaterialiseTwice(t *testing.T) {
+	t.Parallel()
 	s, task := life(t)
 	var copies []map[string]string
 	for range 2 {
