@@ -137,6 +137,9 @@ func Load(o Options) (*Config, error) {
 		return nil, err
 	}
 	c.keepKey()
+	if mode := &c.entries[find("mode")]; mode.Value != c.Mode { // memory.enabled: false
+		mode.Value, mode.Source = c.Mode, c.entries[find("memory.enabled")].Source
+	}
 	return c, nil
 }
 

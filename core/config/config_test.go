@@ -81,6 +81,9 @@ func TestOff(t *testing.T) {
 	if err != nil || c.Mode != "off" {
 		t.Errorf("mode %q, %v", c.Mode, err)
 	}
+	if e := c.Entries()[0]; e.Key != "mode" || e.Value != "off" || !strings.HasSuffix(e.Source, ":2") {
+		t.Errorf("shown as %+v, want off, from the second line", e)
+	}
 	if c, err = config.Load(config.Options{VaultDir: t.TempDir()}); err != nil || c.Model != "static" {
 		t.Errorf("no file: %+v, %v", c, err)
 	}

@@ -37,3 +37,28 @@ func TestFormatDocument(t *testing.T) {
 		}
 	}
 }
+
+// The settings that docs/format.md gives as an example are taken.
+func TestFormatExample(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(doc), "```yaml\nprofiles:\n")
+	text, _, ok := strings.Cut(text, "```")
+	if !ok {
+		t.Fatal("docs/format.md has no example of profiles")
+	}
+	c, err := config.Load(config.Options{VaultDir: write(t, "profiles:\n"+text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := c.Profile("rerank")
+	if err != nil || local.BaseURL != "http://localhost:11434/v1" || local.APIKeyEnv != "" || c.Caps.DayCalls != 500 {
+		t.Errorf("rerank is %+v, %v; %d calls a day", local, err, c.Caps.DayCalls)
+	}
+	judge, err := c.Profile("judge")
+	if err != nil || judge.APIKeyEnv != "OPENAI_API_KEY" || judge.Model != "gpt-5-mini" {
+		t.Errorf("judge is %+v, %v", judge, err)
+	}
+}
