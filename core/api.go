@@ -28,6 +28,7 @@ func newAPI(o *Options) (embed.Embedder, error) {
 		Timeout:     c.Timeout,
 		MaxCalls:    c.MaxCalls,
 		MaxTokens:   c.MaxTokens,
+		Reserve:     o.reserve,
 		OnCall:      o.OnCall,
 		Logger:      o.Logger,
 	}

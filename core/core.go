@@ -89,6 +89,8 @@ type Options struct {
 	// OnCall, if non-nil, is told of every call to an embedding server.
 	OnCall func(openai.Call)
 
+	reserve func(ctx context.Context, tokens int) (func(openai.Call), error) // for OnCall's calls
+
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time
 
@@ -157,6 +159,7 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 	o.Mode = cmp.Or(o.Mode, Mode(o.Settings.Mode))
 	s := &shared{settings: o.Settings, mode: o.Mode, now: o.Now, log: o.Logger, reranker: o.Reranker, run: o.Run}
 	s.models = newModels(s)
+	s.models.within = o.Settings.Rerank.Timeout
 	if s.builder, err = newBuilder(o.Mode); err != nil {
 		return nil, err
 	}
@@ -164,13 +167,7 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 		return nil, errors.New("open memory: no scope given")
 	}
 	s.first = scopes[0].Name
-	told := o.OnCall
-	o.OnCall = func(c openai.Call) {
-		s.models.embedded(c)
-		if told != nil {
-			told(c)
-		}
-	}
+	o.reserve = s.models.reserveEmbedding
 	if s.embedder, s.model, err = newEmbedder(&o); err != nil {
 		return nil, fmt.Errorf("open memory: %w", err)
 	}

@@ -36,7 +36,7 @@ func NewJudge(c *config.Config, dir string, log *slog.Logger) (*Judge, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	m.uncached = true
+	m.judging = true
 	client, err := m.client()
 	if err != nil {
 		return nil, errors.Join(err, m.close())

@@ -15,6 +15,7 @@ import (
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/embed/openai"
 	"github.com/memsearch/memsearch/internal/llm"
+	"github.com/memsearch/memsearch/internal/prompt"
 	"github.com/memsearch/memsearch/internal/secrets"
 	"github.com/memsearch/memsearch/internal/vault"
 	"github.com/memsearch/memsearch/recall"
@@ -41,7 +42,8 @@ type models struct {
 	selector func() (recall.Selector, error)
 	run      *llm.Run
 	redact   func(string) string
-	uncached bool // every question is asked
+	within   time.Duration // most that a call may take; zero: what the profile says
+	judging  bool          // of an evaluation: every question is asked, and a prompt is for the kind that it fits
 	unkept   sync.Once
 
 	mu     sync.Mutex
@@ -141,6 +143,9 @@ func (m *models) newClient(profile string) (*llm.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.within > 0 {
+		p.Timeout = min(cmp.Or(p.Timeout, llm.DefaultTimeout), m.within)
+	}
 	o := &llm.Options{Caps: c.Caps, Run: m.run, StateDir: m.dir(serverDir), Redact: m.redact, Logger: m.core.log, Now: m.core.now}
 	if o.Cassette, err = m.cassette(); err != nil {
 		return nil, err
@@ -192,7 +197,7 @@ func (m *models) crossEncoder(client *llm.Client) rerank.Reranker {
 
 func (m *models) listwise(client *llm.Client) (rerank.Reranker, error) {
 	c := m.core.settings.Rerank
-	prompt, err := rerank.LoadPrompt(promptOf(c.Prompt, rerank.DefaultPrompt))
+	prompt, err := m.prompt(rerank.DefaultPrompt)
 	if err != nil {
 		return nil, err
 	}
@@ -202,27 +207,31 @@ func (m *models) listwise(client *llm.Client) (rerank.Reranker, error) {
 
 func (m *models) selection(client *llm.Client) (recall.Selector, error) {
 	c := m.core.settings.Rerank
-	prompt, err := rerank.LoadPrompt(promptOf(c.Prompt, rerank.DefaultSelectPrompt))
+	prompt, err := m.prompt(rerank.DefaultSelectPrompt)
 	if err != nil {
 		return nil, err
 	}
 	return rerank.NewSelector(client, &rerank.SelectorOptions{Model: client.Profile().Model, Prompt: prompt, MaxCalls: c.MaxCalls, Cache: m.verdicts()}), nil
 }
 
-// promptOf returns the wanted prompt unless it is one of ours for something else
-// than the usual one.
-func promptOf(wanted, usual string) string {
-	kind, _, _ := strings.Cut(usual, "@")
-	if name, _, ours := strings.Cut(wanted, "@"); wanted == "" || ours && name != kind && slices.Contains([]string{"rerank", "select"}, name) {
-		return usual
+// prompt returns the prompt that the settings name, else the usual one of its name. One
+// of ours that is for another kind is an error, so that none is taken silently.
+func (m *models) prompt(usual string) (*prompt.Prompt, error) {
+	wanted := m.core.settings.Rerank.Prompt
+	mine, _, _ := strings.Cut(usual, "@")
+	if name, _, ours := strings.Cut(wanted, "@"); ours && name != mine && slices.Contains([]string{"rerank", "select"}, name) {
+		if !m.judging {
+			return nil, fmt.Errorf("prompt %s is not for rerank.kind %s, which takes %s or the path of a .md file", wanted, m.core.settings.Rerank.Kind, strings.Join(rerank.Prompts(mine), ", "))
+		}
+		wanted = ""
 	}
-	return wanted
+	return rerank.LoadPrompt(cmp.Or(wanted, usual))
 }
 
 // verdicts returns the cache of verdicts; none while a cassette decides what is
 // asked, so that all that was asked is in it.
 func (m *models) verdicts() *rerank.Cache {
-	if m.uncached || m.core.settings.Cassette != "" {
+	if m.judging || m.core.settings.Cassette != "" {
 		return nil
 	}
 	return rerank.OpenCache(m.dir(verdictDir))
@@ -261,19 +270,35 @@ func (m *models) use(o *recall.Options) {
 	}
 }
 
-// embedded enters a call to an embedding server into the ledger.
-func (m *models) embedded(call openai.Call) {
-	l, err := m.ledger()
-	if err == nil {
-		e := llm.Entry{Time: m.core.now().UTC(), Profile: "embed", Model: call.Model, State: llm.StateOK, Calls: 1, TokensIn: call.Tokens, Counted: call.Counted}
+// reserveEmbedding makes room for a call to an embedding server and returns what
+// enters it into the ledger. Only one that has a price may be refused.
+func (m *models) reserveEmbedding(ctx context.Context, tokens int) (func(openai.Call), error) {
+	price := m.core.settings.Price / 1e6
+	e := llm.Entry{Time: m.core.now().UTC(), Profile: "embed", Model: m.core.settings.Model, Calls: 1, TokensIn: tokens, Money: price * float64(tokens), Counted: true}
+	ledger, err := m.ledger()
+	enter := func(e llm.Entry) error {
+		if err != nil {
+			return err
+		}
+		return ledger.Add(e)
+	}
+	if price > 0 {
+		if err != nil {
+			return nil, err
+		}
+		if enter, err = (llm.Purse{Run: m.run, Ledger: ledger, Caps: m.core.settings.Caps}).Reserve(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	return func(call openai.Call) {
+		e.TokensIn, e.Money, e.Counted, e.State = call.Tokens, price*float64(call.Tokens), call.Counted, llm.StateOK
 		if call.Err != nil {
 			e.State, e.Reason = llm.StateError, "embedding"
 		}
-		err = l.Add(e)
-	}
-	if err != nil {
-		m.unkept.Do(func() { m.core.log.Warn("cost of embeddings not recorded", "err", err) })
-	}
+		if err := enter(e); err != nil {
+			m.unkept.Do(func() { m.core.log.Warn("cost of embeddings not recorded", "err", err) })
+		}
+	}, nil
 }
 
 // A CostRow adds up the calls of one day, profile and model.

@@ -79,6 +79,71 @@ func TestEmbeddingCosts(t *testing.T) {
 	}
 }
 
+// TestEmbeddingPrice: with a price, embeddings are counted as money and stop at the caps
+// of money; without a place for the ledger nothing is bought.
+func TestEmbeddingPrice(t *testing.T) {
+	var texts atomic.Int64
+	flags := map[string]string{"model": "m", "base_url": server(t, &texts), "dims": "3", "api_key_env": "", "price": "1000000"} // 1 a token
+	ask := func(readOnly bool, money string) (*memsearch.Result, []core.CostRow) {
+		t.Helper()
+		texts.Store(0)
+		flags["llm.day_money"] = money
+		m := open(t, &core.Options{Settings: settings(t, flags)}, core.Scope{Name: "user", Dir: folder(t, birds), IndexDir: t.TempDir(), ReadOnly: readOnly})
+		res := recall(t, m, "who stands in the river")
+		rows, err := m.Costs(time.Time{})
+		if (err != nil) != readOnly {
+			t.Fatal(err)
+		}
+		return res, rows
+	}
+	flags["llm.run_money"] = "1000"
+	res, rows := ask(false, "1000")
+	if len(rows) != 1 || rows[0].Calls != 2 || rows[0].Money != 2 || res.Status != memsearch.StateOK {
+		t.Errorf("%s %v: %+v", res.Status, res.Reasons, rows)
+	}
+	// The words of a note are more than one token.
+	if res, rows = ask(false, "1"); res.Status != memsearch.StateDegraded || texts.Load() != 0 || len(rows) != 0 || len(res.Hits) == 0 ||
+		!strings.Contains(strings.Join(res.Reasons, " "), "llm.day_money") {
+		t.Errorf("over the cap: %s %v, %d texts sent: %+v", res.Status, res.Reasons, texts.Load(), rows)
+	}
+	if res, _ = ask(true, "1000"); res.Status != memsearch.StateDegraded || texts.Load() != 0 || !strings.Contains(strings.Join(res.Reasons, " "), "llm.ledger_dir") {
+		t.Errorf("no ledger: %s %v, %d texts sent", res.Status, res.Reasons, texts.Load())
+	}
+}
+
+// TestPromptOfAnotherKind: no other prompt is taken in place of one that does not fit.
+func TestPromptOfAnotherKind(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "The puffin nests in burrows.\n", "b.md": "Call it puffin, not sea parrot.\n"})
+	srv := llmtest.New(t, llmtest.Text(`{"ranking": [{"n": 2, "grade": 3}]}`))
+	for kind, prompts := range map[string][2]string{"listwise": {"select@1", "rerank@1, rerank@2"}, "llm-selection": {"rerank@2", "select@1"}} {
+		m := open(t, &core.Options{Settings: settings(t, map[string]string{"profiles.main.model": "m", "profiles.main.base_url": srv.URL,
+			"profiles.main.api_key_env": "", "rerank.mode": "always", "rerank.kind": kind, "rerank.prompt": prompts[0]})}, core.Scope{Name: "user", Dir: dir})
+		res := recall(t, m, "puffin")
+		said := strings.Join(res.Reasons, " ")
+		if res.Status != memsearch.StateDegraded || len(res.Hits) != 2 || srv.Count() != 0 ||
+			!strings.Contains(said, prompts[0]+" is not for rerank.kind "+kind) || !strings.Contains(said, prompts[1]) {
+			t.Errorf("%s: %s %s, asked %d times", kind, res.Status, said, srv.Count())
+		}
+	}
+}
+
+// TestShortPatience: a server that hangs is left alone after one recall also where a
+// recall has little time for it.
+func TestShortPatience(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "The puffin nests in burrows.\n", "b.md": "Call it puffin, not sea parrot.\n"})
+	srv := llmtest.New(t, llmtest.Hang())
+	for range 3 {
+		m := open(t, &core.Options{Settings: settings(t, map[string]string{"profiles.main.model": "m", "profiles.main.base_url": srv.URL,
+			"profiles.main.api_key_env": "", "rerank.mode": "always", "rerank.timeout": "300ms"})}, core.Scope{Name: "user", Dir: dir})
+		if res := recall(t, m, "puffin"); res.Status != memsearch.StateDegraded || len(res.Hits) != 2 {
+			t.Errorf("%s %v", res.Status, res.Reasons)
+		}
+	}
+	if srv.Count() != 1 {
+		t.Errorf("asked %d times", srv.Count())
+	}
+}
+
 // TestReadOnlyLedger: without a place for the ledger no model is asked, and the
 // fused order answers; a place of its own may be named.
 func TestReadOnlyLedger(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"io/fs"
+	"path"
 	"strings"
 
 	"github.com/memsearch/memsearch/internal/prompt"
@@ -17,6 +18,15 @@ const (
 
 //go:embed prompts/*.md
 var prompts embed.FS
+
+// Prompts lists our prompts called name, each as "name@version".
+func Prompts(name string) []string {
+	files, _ := fs.Glob(prompts, "prompts/"+name+"@*.md") // the pattern is well-formed
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(path.Base(f), ".md")
+	}
+	return files
+}
 
 // LoadPrompt returns the prompt that ref names: "name@version" for one of ours,
 // the path of a .md file for one of the user's, empty for [DefaultPrompt].

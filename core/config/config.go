@@ -56,6 +56,7 @@ type Config struct {
 	Timeout       time.Duration
 	MaxCalls      int
 	MaxTokens     int
+	Price         float64 // of a million tokens
 
 	RecallProfile string // model profile of reranking
 	Rerank        Rerank

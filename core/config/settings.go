@@ -121,6 +121,7 @@ var baseSettings = []setting{
 	{"timeout", "30s", "time one call to an API model may take", duration(func(c *Config) *time.Duration { return &c.Timeout })},
 	{"max_calls", "10000", "calls to an API model one run may make", number(1, func(c *Config) *int { return &c.MaxCalls })},
 	{"max_tokens", "50000000", "tokens one run may send to an API model", number(1, func(c *Config) *int { return &c.MaxTokens })},
+	{"price", "0", "price of a million tokens of an API model, in the currency of the profiles' prices; llm.run_money and llm.day_money cap it", func(c *Config, s string) error { return amount(&c.Price, s) }},
 	{"memory.extract_every_messages", "20", "reserved: unread user messages that start an extraction", later(isNumber)},
 	{"memory.extract_every_tokens", "4000", "reserved: unread tokens that start an extraction", later(isNumber)},
 	{"memory.idle_seconds", "60", "reserved: idle time that starts an extraction", later(isNumber)},

@@ -26,6 +26,14 @@ func (b *budget) reserve(tokens int) error {
 	return nil
 }
 
+// release takes back the reservation of a call that is not made.
+func (b *budget) release(tokens int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.calls--
+	b.tokens -= tokens
+}
+
 // settle replaces a reservation by what was charged.
 func (b *budget) settle(reserved, charged int) {
 	b.mu.Lock()

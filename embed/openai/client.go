@@ -223,5 +223,5 @@ func isOutage(err error) bool {
 	if _, ok := errors.AsType[*CapError](err); ok {
 		return false
 	}
-	return !errors.Is(err, ErrReply) && !errors.Is(err, errStopped)
+	return !errors.Is(err, ErrReply) && !errors.Is(err, errStopped) && !errors.Is(err, errRefused)
 }

@@ -361,6 +361,37 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestReserve: what Reserve refuses is not sent, not tried again and no fault of the
+// server; of what is sent it hears the end.
+func TestReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := errors.New("the purse is empty")
+		left := 12
+		var ends []int
+		s := &script{steps: []step{good}}
+		c := serve(t, s, func(o *openai.Options) {
+			o.BreakAfter = 1
+			o.Reserve = func(_ context.Context, tokens int) (func(openai.Call), error) {
+				if left -= tokens; left < 0 {
+					return nil, full
+				}
+				return func(call openai.Call) { ends = append(ends, call.Tokens) }, nil
+			}
+		})
+		for i, want := range []error{nil, nil, full, full} { // 5 bytes each
+			if _, err := c.Embed(t.Context(), []string{"hello"}, embed.Passage); !errors.Is(err, want) {
+				t.Errorf("%d: %v, want %v", i, err, want)
+			}
+		}
+		if d := cmp.Diff([]int{3, 3}, ends); d != "" { // the server charges 3 a text
+			t.Errorf("ends (-want +got):\n%s", d)
+		}
+		if calls, tokens := c.Spent(); calls != 2 || tokens != 6 || s.count() != 2 {
+			t.Errorf("%d calls, %d tokens, %d requests", calls, tokens, s.count())
+		}
+	})
+}
+
 // TestSilence guards against minutes of waiting for a server that takes requests
 // and never answers, whatever the number of texts.
 func TestSilence(t *testing.T) {

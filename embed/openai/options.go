@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -100,6 +101,10 @@ type Options struct {
 	//
 	// If zero, it is [DefaultMaxReply].
 	MaxReply int64
+
+	// Reserve, if non-nil, is asked before every request whether it may take so
+	// many tokens. Its error ends the request; else end is told how it went.
+	Reserve func(ctx context.Context, tokens int) (end func(Call), err error)
 
 	// OnCall, if non-nil, is told of every request, one at a time.
 	OnCall func(Call)

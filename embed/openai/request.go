@@ -35,6 +35,9 @@ type Call struct {
 // errStopped marks an error that is the caller's own: cancelled, or out of time.
 var errStopped = errors.New("stopped")
 
+// errRefused marks what [Options].Reserve says.
+var errRefused = errors.New("not asked")
+
 const (
 	firstPause = 500 * time.Millisecond
 	lastPause  = 30 * time.Second
@@ -88,7 +91,7 @@ const maxUnanswered = 2
 // timedOut reports whether the server did not answer in time.
 func timedOut(err error) bool {
 	e, ok := errors.AsType[net.Error](err)
-	return !errors.Is(err, errStopped) && (errors.Is(err, context.DeadlineExceeded) || ok && e.Timeout())
+	return !errors.Is(err, errStopped) && !errors.Is(err, errRefused) && (errors.Is(err, context.DeadlineExceeded) || ok && e.Timeout())
 }
 
 // leaveAlone makes no request for a while, so that others do not wait for the same
@@ -160,6 +163,14 @@ func (c *Client) ask(ctx context.Context, batch []input, n int) ([][]float32, er
 	if err := c.budget.reserve(reserved); err != nil {
 		return nil, err
 	}
+	end := func(Call) {}
+	if c.opts.Reserve != nil {
+		var err error
+		if end, err = c.opts.Reserve(ctx, reserved); err != nil {
+			c.budget.release(reserved)
+			return nil, fmt.Errorf("%w: %w", errRefused, err)
+		}
+	}
 	start := time.Now()
 	reply, err := c.send(ctx, texts)
 	call.Duration = time.Since(start)
@@ -181,6 +192,7 @@ func (c *Client) ask(ctx context.Context, batch []input, n int) ([][]float32, er
 	}
 	call.Err = err
 	c.budget.settle(reserved, call.Tokens)
+	end(call)
 	if c.opts.OnCall != nil {
 		c.report.Lock()
 		defer c.report.Unlock()

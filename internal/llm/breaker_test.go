@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -31,21 +32,23 @@ var outages = []struct {
 	name     string
 	step     llmtest.Step
 	timeout  time.Duration // of the caller; zero: none
+	profile  time.Duration // timeout of the profile; zero: 5 s
 	requests int           // of three callers
 	takes    time.Duration // at least, all three together
 	open     bool
 }{
-	{"hang", llmtest.Hang(), 0, 1, 5 * time.Second, true},
-	{"hang for an impatient caller", llmtest.Hang(), 2 * time.Second, 1, 2 * time.Second, true},
-	{"hang for a caller without time", llmtest.Hang(), 100 * time.Millisecond, 3, 300 * time.Millisecond, false},
-	{"500", llmtest.Status(500, "", "oops"), 0, 3, 750 * time.Millisecond, true},
-	{"503 without a body", llmtest.Raw(503, ""), 0, 3, 750 * time.Millisecond, true},
-	{"reset", llmtest.Reset(), 0, 3, 750 * time.Millisecond, true},
-	{"429", llmtest.Status(429, "", "slow"), 0, 9, 0, false},
-	{"400", llmtest.Status(400, "", "bad"), 0, 3, 0, false},
-	{"401", llmtest.Status(401, "", "who"), 0, 3, 0, false},
-	{"bad reply", llmtest.Raw(200, "<html>"), 0, 3, 0, false},
-	{"refusal", llmtest.Refusal("no"), 0, 3, 0, false},
+	{"hang", llmtest.Hang(), 0, 0, 1, 5 * time.Second, true},
+	{"hang for an impatient caller", llmtest.Hang(), 2 * time.Second, 0, 1, 2 * time.Second, true},
+	{"hang for a caller without time", llmtest.Hang(), 100 * time.Millisecond, 0, 3, 300 * time.Millisecond, false},
+	{"hang for a caller without time, of a profile with as little", llmtest.Hang(), 100 * time.Millisecond, 150 * time.Millisecond, 1, 100 * time.Millisecond, true},
+	{"500", llmtest.Status(500, "", "oops"), 0, 0, 3, 750 * time.Millisecond, true},
+	{"503 without a body", llmtest.Raw(503, ""), 0, 0, 3, 750 * time.Millisecond, true},
+	{"reset", llmtest.Reset(), 0, 0, 3, 750 * time.Millisecond, true},
+	{"429", llmtest.Status(429, "", "slow"), 0, 0, 9, 0, false},
+	{"400", llmtest.Status(400, "", "bad"), 0, 0, 3, 0, false},
+	{"401", llmtest.Status(401, "", "who"), 0, 0, 3, 0, false},
+	{"bad reply", llmtest.Raw(200, "<html>"), 0, 0, 3, 0, false},
+	{"refusal", llmtest.Refusal("no"), 0, 0, 3, 0, false},
 }
 
 func TestBreaker(t *testing.T) {
@@ -58,7 +61,9 @@ func TestBreaker(t *testing.T) {
 				start := time.Now()
 				var err error
 				for range 3 {
-					c := bubble(t, srv, func(_ *llm.Profile, o *llm.Options) { o.StateDir, o.Ledger = state, ledger })
+					c := bubble(t, srv, func(p *llm.Profile, o *llm.Options) {
+						p.Timeout, o.StateDir, o.Ledger = cmp.Or(tt.profile, p.Timeout), state, ledger
+					})
 					ctx := t.Context()
 					if tt.timeout > 0 {
 						var cancel context.CancelFunc

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"context"
 	"sync"
 
 	"github.com/memsearch/memsearch"
@@ -57,7 +58,7 @@ type spent struct {
 // within returns a [CapError] if s and want together exceed a limit.
 func (s spent) within(per string, want, limit spent) error {
 	over := func(what string, used, more, most float64) error {
-		if used+more > most {
+		if more > 0 && used+more > most {
 			return &CapError{Per: per, What: what, Limit: most, Used: used, Want: more}
 		}
 		return nil
@@ -107,4 +108,34 @@ func (r *Run) settle(reserved, charged spent) {
 	r.calls += charged.calls - reserved.calls
 	r.tokens += charged.tokens - reserved.tokens
 	r.money += charged.money - reserved.money
+}
+
+// A Purse pays for calls that no [Client] makes, such as embeddings: their money
+// counts with that of the run and of the day, and is capped with it. Their number and
+// their tokens are for others to bound.
+type Purse struct {
+	Run    *Run
+	Ledger *Ledger
+	Caps   Caps
+}
+
+// Reserve enters a call at the most that it may cost, unless that is over a cap of
+// money ([CapError]) or the ledger cannot be kept ([ErrLedger]). The returned function
+// enters what it cost in the end.
+func (p Purse) Reserve(ctx context.Context, e Entry) (settle func(Entry) error, err error) {
+	e.ID, e.State = newID(), StateOpen
+	caps, reserved := p.Caps.withDefaults(), spent{money: e.Money}
+	if err := p.Run.reserve(reserved, caps); err != nil {
+		return nil, err
+	}
+	err = p.Ledger.reserve(ctx, e, func(day spent) error { return day.within("day", reserved, spent{money: caps.DayMoney}) })
+	if err != nil {
+		p.Run.settle(reserved, spent{})
+		return nil, err
+	}
+	return func(end Entry) error {
+		end.ID = e.ID
+		p.Run.settle(reserved, spent{money: end.Money})
+		return p.Ledger.settle(end)
+	}, nil
 }

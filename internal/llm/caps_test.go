@@ -97,6 +97,48 @@ func TestRefusedAndLost(t *testing.T) {
 	}
 }
 
+// TestPurse: what others buy counts with the money of the run and of the day, at the
+// most that it may cost as long as that is not known, and not with calls and tokens.
+func TestPurse(t *testing.T) {
+	caps := llm.Caps{RunMoney: 10, DayMoney: 25, RunCalls: 1, DayCalls: 1, RunTokens: 1, DayTokens: 1}
+	ledger := llm.NewMemoryLedger()
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	first, second, third := llm.Purse{new(llm.Run), ledger, caps}, llm.Purse{new(llm.Run), ledger, caps}, llm.Purse{new(llm.Run), ledger, caps}
+	buy := func(p llm.Purse, most, paid float64) error {
+		e := llm.Entry{Time: now, Profile: "embed", Calls: 1, TokensIn: 1000, Money: most}
+		settle, err := p.Reserve(t.Context(), e)
+		if err != nil {
+			return err
+		}
+		e.State, e.Money = llm.StateOK, paid
+		return settle(e)
+	}
+	for i, step := range []struct {
+		purse      llm.Purse
+		most, paid float64
+		per        string // the cap that is reached
+	}{
+		{first, 10, 4, ""}, // 4 of the run, 4 of the day
+		{first, 7, 7, "run"},
+		{first, 6, 6, ""},    // 10, 10
+		{second, 10, 9, ""},  // 9, 19
+		{third, 7, 7, "day"}, // and of the run nothing
+		{third, 6, 6, ""},    // 6, 25
+		{third, .5, .5, "day"},
+		{third, 0, 0, ""},
+	} {
+		err := buy(step.purse, step.most, step.paid)
+		if step.per == "" && err != nil || step.per != "" && !isCap(err, step.per, "money") {
+			t.Errorf("step %d: %v, want the cap of the %s", i, err, step.per)
+		}
+	}
+	rows, err := ledger.Costs(time.Time{})
+	want := []llm.CostRow{{Day: "2026-11-30", Profile: "embed", Calls: 5, TokensIn: 5000, Money: 25}}
+	if d := cmp.Diff(want, rows); d != "" || err != nil {
+		t.Errorf("%v, costs (-want +got):\n%s", err, d)
+	}
+}
+
 // A prompt that does not fit the window is not sent.
 func TestTooLong(t *testing.T) {
 	srv := llmtest.New(t)

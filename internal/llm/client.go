@@ -201,7 +201,7 @@ func (c *Client) try(ctx context.Context, p paid) (Entry, error) {
 	cancel()
 	if err != nil && ctx.Err() != nil {
 		why := ctx.Err()
-		err = stopped{context.Cause(ctx), why, why == context.DeadlineExceeded && time.Since(asked) >= patience}
+		err = stopped{context.Cause(ctx), why, why == context.DeadlineExceeded && time.Since(asked) >= min(patience, c.profile.Timeout/2)}
 	}
 	c.charge(&e, u, err)
 	c.opts.Run.settle(reserved, e.spent())

@@ -21,7 +21,7 @@ const (
 // patience is how long a server may leave a caller without an answer before a
 // caller that runs out of time counts as a server that does not work. Callers have
 // less time than a profile's timeout: a dead server must not take all of it from
-// each of them.
+// each of them. Of a short timeout half is enough.
 const patience = time.Second
 
 // stopped marks an error that is the caller's own. It reads as the cause that the
