@@ -140,7 +140,7 @@ func (a *analysis) guessed() (list []string, of int) {
 			continue
 		}
 		of++
-		if 2*count(a.runs[t.ID][a.none], passed) >= len(a.runs[t.ID][a.none]) {
+		if 2*passed(a.runs[t.ID][a.none]) >= len(a.runs[t.ID][a.none]) {
 			list = append(list, t.ID)
 		}
 	}
@@ -173,24 +173,23 @@ func (a *analysis) leaks() error {
 	return e
 }
 
-func count(runs []*Record, is func(*Record) bool) int {
+// passed counts the runs that did.
+func passed(runs []*Record) int {
 	n := 0
 	for _, r := range runs {
-		if is(r) {
+		if r.Pass {
 			n++
 		}
 	}
 	return n
 }
 
-func passed(r *Record) bool { return r.Pass }
-
 // task fills the report of one task.
 func (a *analysis) task(t TaskTag) TaskReport {
 	out := TaskReport{ID: t.ID, Tags: t.Tags, Arms: []TaskArm{}}
 	for i, name := range a.h.Arms {
 		runs := a.runs[t.ID][i]
-		arm := TaskArm{Arm: name, Runs: len(runs), Passed: count(runs, passed)}
+		arm := TaskArm{Arm: name, Runs: len(runs), Passed: passed(runs)}
 		for _, r := range runs {
 			arm.Broke = cmp.Or(arm.Broke, r.broke())
 			arm.Error = cmp.Or(arm.Error, r.Error)
@@ -275,7 +274,7 @@ func (a *analysis) rate(arm int, want func(TaskTag) bool) (int, stats.Interval) 
 		if !want(t) || len(list) == 0 {
 			continue
 		}
-		n := count(list, passed)
+		n := passed(list)
 		rates = append(rates, float64(n)/float64(len(list)))
 		agree = agree && (n == 0 || n == len(list))
 		if n > 0 {

@@ -24,7 +24,7 @@ type Header struct {
 	Repetitions int       `json:"repetitions,omitempty"`
 	Seed        uint64    `json:"seed"`
 	Budget      int       `json:"budget"`
-	Candidate   string    `json:"candidate,omitempty"` // path of the memory that [Candidate] tries
+	Candidate   string    `json:"candidate,omitempty"` // id and hash of the memory that [Candidate] tries
 	JudgeModel  string    `json:"judge_model,omitempty"`
 	Judge       Judged    `json:"judge"`
 }
