@@ -157,15 +157,7 @@ func (a *app) replay(ctx context.Context, r *replayRun, name string, command []s
 	}
 	defer bar.finish()
 	if r.candidate != "" {
-		if len(r.arms) > 0 {
-			return usage("memsearch replay run --help", "--candidate has arms of its own")
-		}
-		rep, err := replay.Candidate(ctx, set, r.candidate, runner, &r.o)
-		bar.finish()
-		if err != nil {
-			return replayErr(err)
-		}
-		return a.print(rep, func(w io.Writer) { printCandidate(w, rep) })
+		return a.replayCandidate(ctx, r, set, runner, bar)
 	}
 	arms, err := replay.Arms(r.arms...)
 	if err != nil {
@@ -176,6 +168,23 @@ func (a *app) replay(ctx context.Context, r *replayRun, name string, command []s
 	if err != nil {
 		return replayErr(err)
 	}
+	return a.replaySummary(r)
+}
+
+func (a *app) replayCandidate(ctx context.Context, r *replayRun, set *replay.Set, runner replay.Runner, bar *meter) error {
+	if len(r.arms) > 0 {
+		return usage("memsearch replay run --help", "--candidate has arms of its own")
+	}
+	rep, err := replay.Candidate(ctx, set, r.candidate, runner, &r.o)
+	bar.finish()
+	if err != nil {
+		return replayErr(err)
+	}
+	return a.print(rep, func(w io.Writer) { printCandidate(w, rep) })
+}
+
+// replaySummary shows the verdicts of a replay that is over.
+func (a *app) replaySummary(r *replayRun) error {
 	rep, err := loadReport(r.o.Out)
 	if err != nil {
 		return err
