@@ -103,6 +103,7 @@ var refused = map[string]struct{ text, want string }{
 	"a folder elsewhere":        {strings.Replace(head, "vault: vault", "vault: ../x", 1) + port, "no name of a folder"},
 	"no vault":                  {strings.Replace(head, "vault: vault\n", "", 1) + port, "reads no vault"},
 	"no now":                    {strings.Replace(head, "now: 2026-11-29T10:00:00Z\n", "", 1) + port, "now is missing"},
+	"two in one task":           {strings.Replace(with("id: port", "id: a/b"), "now: 2026-11-29T10:00:00Z\n", "", 1), "task 1 (a/b): id must have 1 to 100 letters, digits, dots, _ and -; now is missing"},
 	"no time":                   {strings.Replace(head, "2026-11-29T10:00:00Z", "soon", 1) + port, `"soon" is no time`},
 	"bad id":                    {with("id: port", "id: a/b"), "id must have"},
 	"id twice":                  {head + port + strings.Replace(port, "id: port", "id: PORT", 1), "occurs twice"},

@@ -47,7 +47,8 @@ func (s *Set) Validate() error {
 			err = t.prove()
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("task %d (%s): %w", i+1, t.ID, err))
+			problems := strings.ReplaceAll(err.Error(), "\n", "; ") // a line names its task
+			errs = append(errs, fmt.Errorf("task %d (%s): %s", i+1, t.ID, problems))
 		}
 	}
 	return errors.Join(errs...)
@@ -124,7 +125,7 @@ func (t *Task) validate() error {
 		wants((u.Role == "user" || u.Role == "assistant") && strings.TrimSpace(u.Text) != "", "turn %d needs the role user or assistant, and text", i+1)
 	}
 	wants(len(t.Turns) == 0 || t.Turns[len(t.Turns)-1].Role == "user", "the last turn must be the user's")
-	wants(!t.Now.IsZero(), "now is missing, and the set has none")
+	wants(!t.Now.IsZero(), "now is missing, and the set has none: it is when the task is done, as in now: 2026-11-29")
 	wants(len(t.Scopes) > 0, "reads no vault: the set names none")
 	wants(distinct(t.Scopes) && distinct(t.Arms) && distinct(t.Tags), "a scope, arm or tag occurs twice or is empty")
 	wants(t.Repetitions > 0 && t.Repetitions <= maxRepetitions, "repetitions must lie between 1 and %d", maxRepetitions)
@@ -165,9 +166,9 @@ func (t *Task) prove() error {
 	case len(t.Checks) == 0:
 		return errors.New("has no checks")
 	case len(t.WrongAnswers) == 0:
-		return errors.New("gives no wrong answer: its checks might never fail")
+		return errors.New("gives no wrong answer: without wrong_answers its checks might never fail")
 	case len(t.Right) == 0:
-		return errors.New("gives no right answer: its checks might never pass")
+		return errors.New("gives no right answer: without right its checks might never pass")
 	}
 	var errs []error
 	rejected := make([]bool, len(t.Checks))
