@@ -252,3 +252,37 @@ func TestForgetCassettes(t *testing.T) {
 		}
 	}
 }
+
+// TestSameQuestion: a copy of the vault elsewhere, written at another time, and another
+// day make no other question of one that is not about a day, so that caches and
+// cassettes know it again.
+func TestSameQuestion(t *testing.T) {
+	notes := map[string]string{"a.md": "The puffin nests in burrows.\n", "b.md": "Call it puffin, not sea parrot.\n", "c.md": "---\ndate: 2026-05-08\n---\nA puffin came by.\n"}
+	ask := func(kind, query string, now time.Time) string {
+		t.Helper()
+		dir := folder(t, notes)
+		for name := range notes {
+			if err := os.Chtimes(filepath.Join(dir, name), now, now.Add(-time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		srv := llmtest.New(t, llmtest.Status(400, "", "no"))
+		m := open(t, &core.Options{Settings: settings(t, map[string]string{"profiles.main.model": "m", "profiles.main.base_url": srv.URL,
+			"profiles.main.api_key_env": "", "rerank.mode": "always", "rerank.kind": kind})}, core.Scope{Name: "user", Dir: dir})
+		if _, err := m.Recall(t.Context(), memsearch.Query{Text: query, Now: now}); err != nil || srv.Count() != 1 {
+			t.Fatalf("asked %d times, %v", srv.Count(), err)
+		}
+		return string(srv.Requests()[0].Body)
+	}
+	for _, kind := range []string{"listwise", "cross-encoder", "llm-selection"} {
+		for query, same := range map[string]bool{"puffin": true, "puffin on 8 May 2026": true, "puffin on May 8": kind == "cross-encoder", "puffin yesterday": kind == "cross-encoder"} {
+			first, second := ask(kind, query, clock), ask(kind, query, clock.AddDate(1, 0, 3))
+			if (first == second) != same {
+				t.Errorf("%s of %q, same %v:\n%s\n%s", query, kind, !same, first, second)
+			}
+			if day := clock.Format(time.DateOnly); strings.Contains(first, day) == same && kind != "cross-encoder" {
+				t.Errorf("%s of %q: shown the day %s: %v:\n%s", query, kind, day, same, first)
+			}
+		}
+	}
+}

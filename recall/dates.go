@@ -33,22 +33,34 @@ func (a *ask) meant(s memsearch.Span) bool {
 	})
 }
 
-// readDates fills a.dates and a.pure. The agent's own wording may have dropped
-// the date that the user gave, so a query without one takes the request's.
+// findDates returns the dates that are named, and whether the query itself names them,
+// as they are at the given time. The agent's own wording may have dropped the date
+// that the user gave, so a query without one takes the request's.
+func (a *ask) findDates(now time.Time) (found []when.Match, own bool) {
+	if found = when.Find(a.text, now); len(found) > 0 || len(a.Request) > MaxText {
+		return found, true
+	}
+	return when.Find(a.Request, now), false
+}
+
+// relative reports whether the dates that are named are others on another day.
+func (a *ask) relative() bool {
+	later, _ := a.findDates(a.Now.AddDate(1, 1, 1)) // another weekday, too
+	return !slices.EqualFunc(a.dates, later, func(d date, m when.Match) bool { return d.span == m.Span })
+}
+
+// readDates fills a.dates and a.pure.
 func (a *ask) readDates() {
-	found := when.Find(a.text, a.Now)
-	if len(found) == 0 {
-		if a.Request != "" && len(a.Request) <= MaxText {
-			for _, m := range when.Find(a.Request, a.Now) {
-				a.dates = append(a.dates, dateOf(m))
-			}
-		}
+	found, own := a.findDates(a.Now)
+	for _, m := range found {
+		a.dates = append(a.dates, dateOf(m))
+	}
+	if !own || len(found) == 0 {
 		return
 	}
 	var rest strings.Builder
 	at := 0
 	for _, m := range found {
-		a.dates = append(a.dates, dateOf(m))
 		rest.WriteString(a.text[at:m.Start])
 		rest.WriteByte(' ')
 		at = m.End

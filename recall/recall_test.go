@@ -307,7 +307,7 @@ func TestNoScope(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	f := newFake(note{id: "a", text: "red kite", cos: .4})
 	f.block["vector"] = make(chan struct{})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	e := engine(nil, f)
 	res, err := e.Recall(ctx, memsearch.Query{Text: "red kite", Now: now})

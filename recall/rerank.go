@@ -110,14 +110,28 @@ func (r *recalling) deeper(ctx context.Context, hits []hit) ([]*collector, []hit
 	return lists, fuseScopes(lists, limit)
 }
 
-// task returns what a model is told besides the candidates.
+// task returns what a model is told besides the candidates. The same question is the
+// same on another day, unless it is about a day that depends on it.
 func (r *recalling) task() rerank.Task {
-	return rerank.Task{Query: r.ask.text, Request: r.ask.Request, Recent: r.ask.Recent, Now: r.ask.Now, Dates: r.ask.dateWords()}
+	t := rerank.Task{Query: r.ask.text, Request: r.ask.Request, Recent: r.ask.Recent, Dates: r.ask.dateWords()}
+	if r.ask.relative() {
+		t.Now = r.ask.Now
+	}
+	return t
+}
+
+// toldDate is the date that a model is told. When a file was last written is no date of
+// what it says, and another one in every copy.
+func toldDate(o memsearch.Occurred) string {
+	if o.Source == memsearch.DateModTime {
+		return ""
+	}
+	return dateText(o)
 }
 
 func (h *hit) candidate() rerank.Candidate {
 	return rerank.Candidate{ID: h.row.UnitID, Hash: h.row.Hash, Path: h.row.Path, Category: h.row.Category, Kind: h.row.Kind,
-		Date: dateText(h.row.Occurred), Summary: cmp.Or(h.row.Summary, h.row.Title), Text: h.text}
+		Date: toldDate(h.row.Occurred), Summary: cmp.Or(h.row.Summary, h.row.Title), Text: h.text}
 }
 
 // judged waits for ask no longer than the stage may take, also when ask pays no

@@ -96,7 +96,7 @@ func (r *recalling) catalogLines(ctx context.Context, entries []entry) []rerank.
 			// What cannot be read now is read again, and told of, when it is picked.
 			h.text, _ = r.engine.scopes[e.scope].Snapshot.Text(ctx, h.row)
 		}
-		lines[i] = rerank.Line{ID: h.row.MemoryID, Category: string(h.row.Category), Path: h.row.Path, Date: dateText(h.row.Occurred), Summary: h.summary()}
+		lines[i] = rerank.Line{ID: h.row.MemoryID, Category: string(h.row.Category), Path: h.row.Path, Date: toldDate(h.row.Occurred), Summary: h.summary()}
 	}
 	return lines
 }

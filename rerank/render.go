@@ -37,7 +37,7 @@ const (
 // another part of the prompt.
 type view struct {
 	Query, Request, Recent string // empty: there is none
-	Now, Dates             string // empty unless the query is about time
+	Now, Dates             string // empty unless the query is about time, and about the present
 	Candidates             string // one line each
 }
 
@@ -130,8 +130,10 @@ func newFrame(p *prompt.Prompt, budget int, t *Task) (*frame, error) {
 	}
 	f.view.Recent, empty.Recent = field(2, t.Recent)
 	if len(t.Dates) > 0 {
-		f.view.Now = t.Now.Format("2006-01-02 (Monday)")
-		empty.Now = f.view.Now
+		if !t.Now.IsZero() {
+			f.view.Now = t.Now.Format("2006-01-02 (Monday)")
+			empty.Now = f.view.Now
+		}
 		f.view.Dates, empty.Dates = field(3, strings.Join(t.Dates, ", "))
 	}
 	system, user, err := p.Render(empty)

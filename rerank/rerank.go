@@ -32,7 +32,7 @@ type Task struct {
 	Query      string
 	Request    string    // the user's own words; may be empty
 	Recent     string    // what the conversation is about; may be empty
-	Now        time.Time // shown to the model only when the query is about time
+	Now        time.Time // zero unless the dates depend on it: what is shown makes a question another one
 	Dates      []string  // spans read from the query; empty: not about time
 	Candidates []Candidate
 	Sample     int // see [llm.Request]
