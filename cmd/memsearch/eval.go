@@ -73,12 +73,26 @@ func (a *app) evalCmd() *cobra.Command {
 		Use:   "eval",
 		Short: "Measure retrieval and selection against judged questions",
 		Args:  args(0, 0),
+
+		PersistentPreRunE: noVault("--corpus names what is searched"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return usage("memsearch eval retrieval --help", "eval needs retrieval, confidence or selection")
 		},
 	}
 	c.AddCommand(a.evalRetrievalCmd(), a.evalConfidenceCmd(), a.evalSelectionCmd())
 	return c
+}
+
+// noVault refuses the flags of a vault, which would be passed over silently.
+func noVault(instead string) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		for _, name := range []string{"vault", "index-dir"} {
+			if c.Flags().Changed(name) {
+				return usage(instead, "--%s means nothing to %s", name, c.CommandPath())
+			}
+		}
+		return nil
+	}
 }
 
 func (a *app) evalRetrievalCmd() *cobra.Command {

@@ -34,6 +34,8 @@ func (a *app) replayCmd() *cobra.Command {
 		Use:   "replay",
 		Short: "Measure whether memory makes an agent better at its tasks",
 		Args:  args(0, 0),
+
+		PersistentPreRunE: noVault("the set names its vaults"),
 		RunE: func(*cobra.Command, []string) error {
 			return usage("memsearch replay run --help", "replay needs run, report, compare, gate or convert")
 		},
