@@ -96,7 +96,7 @@ func TestVerdictsOfSeveralArms(t *testing.T) {
 	}{
 		// 2/2^10 is corrected for three arms and for two; 2/2^6 then for none.
 		{"++++++----", .03125, .03125, replay.VerdictBetter, "better"},
-		{"+++++-----", .0625, .0625, replay.VerdictNotEnough, "not enough evidence: the arms differ on 5 of 10 tasks, and fewer than 6 that differ cannot reach p = 0.05"},
+		{"+++++-----", .0625, .0625, replay.VerdictNotEnough, "not enough evidence: the two differ on 5 of 10 tasks, and fewer than 6 that differ cannot reach p = 0.05"},
 	} {
 		r := told(t, map[string]string{"none": none, "memory": "++++++++++", "oracle": "++++++++++", "stale": tt.stale}, "none", "memory", "oracle", "stale")
 		if c := r.Arm("memory").Against; math.Abs(c.Holm-3./512) > 1e-12 || c.Verdict != replay.VerdictBetter {

@@ -152,7 +152,7 @@ func Enough(n, discordant, comparisons int) (ok bool, why string) {
 	case n < need:
 		return false, fmt.Sprintf("%d tasks were run in both arms, and no result of fewer than %d can reach p = %g%s", n, need, DefaultAlpha, corrected)
 	case discordant < need:
-		return false, fmt.Sprintf("the arms differ on %d of %d tasks, and fewer than %d that differ cannot reach p = %g%s",
+		return false, fmt.Sprintf("the two differ on %d of %d tasks, and fewer than %d that differ cannot reach p = %g%s",
 			discordant, n, need, DefaultAlpha, corrected)
 	}
 	return true, ""
