@@ -154,6 +154,12 @@ func TestNumberCheck(t *testing.T) {
 		{`value: 2026, units: [年]`, "二〇二六年", true},
 		{`value: 17, units: [号线]`, "十七号线", true},
 		{`value: 1`, "一起去", false}, // a word, no number
+		{`value: 9462`, "开发服务器的端口是九千四百六十二", true},
+		{`value: 25000`, "大约两万五千左右", true},
+		{`value: 2026`, "那是二〇二六的事", true},
+		{`value: 9462`, "端口不是九千四百六十二", false},
+		{`value: 3322`, "三三两两地来了", false},
+		{`value: 15`, "一五一十地说", false},
 		{`value: 3`, "三", true},
 	} {
 		v, err := check(t, "{type: number, "+c.check+"}").Check(t.Context(), replay.Outcome{Answer: c.answer})

@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // numberCheck looks for a number in the answer. Thousands may be parted by
-// commas, spaces or underscores, and Chinese numerals count where they stand
-// alone or before a unit (三十, 两万五千).
+// commas, spaces or underscores. Chinese numerals count where they stand alone or
+// beside a unit (三十), and anywhere when they are long (两万五千): short ones are
+// parts of words.
 //
 // With units, only numbers with one of the units beside them count. A number that
 // is negated, as containsCheck sees it, never counts. One number that matches is
@@ -112,7 +114,7 @@ func numbers(text string, units []string) []float64 {
 	var out []float64
 	for _, p := range places {
 		beside := unitBeside(text, p.from, p.to, units)
-		if len(units) > 0 && !beside || p.han && !beside && !alone(text, p.from, p.to) || negated(text[:p.from]) {
+		if len(units) > 0 && !beside || p.han && !beside && !alone(text, p.from, p.to) && !longNumeral(text[p.from:p.to]) || negated(text[:p.from]) {
 			continue
 		}
 		out = append(out, p.v)
@@ -137,6 +139,12 @@ func alone(text string, from, to int) bool {
 		break
 	}
 	return !letter(lastRune(text[:from])) && !letter(next)
+}
+
+// longNumeral reports whether a Chinese numeral is none of the short ones, or of
+// those without a power or zero, of which words are made (一起, 三三两两).
+func longNumeral(s string) bool {
+	return utf8.RuneCountInString(s) >= 4 && strings.ContainsAny(s, "十百千万亿零〇")
 }
 
 // unitBeside reports whether a unit touches text[from:to], a space apart at most.
