@@ -23,9 +23,9 @@ underscores), then from flags; what comes later wins. An unknown key in a file i
 an error; a variable that is none of the settings is named on standard error. Of
 several vaults the first has the say, but for each one's index_dir.
 
-A model profile is called main, rerank, extract, dream, judge or task; what another
-leaves unset is taken from main. Of the profiles, only what is set is shown; --json
-has all.
+A model profile is called main, rerank, judge or task (of replays), extract or dream
+(reserved); what another leaves unset is taken from main. Of the profiles, only what
+is set is shown; --json has all.
 
 Settings:
 ` + settingsHelp() + `
