@@ -19,7 +19,6 @@ import (
 	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/eval/replay"
-	"github.com/memsearch/memsearch/internal/english"
 	"github.com/memsearch/memsearch/internal/llm"
 )
 
@@ -177,12 +176,12 @@ func (a *app) replayCandidate(ctx context.Context, r *replayRun, set *replay.Set
 	if len(r.arms) > 0 {
 		return usage("memsearch replay run --help", "--candidate has arms of its own")
 	}
-	rep, err := replay.Candidate(ctx, set, r.candidate, runner, &r.o)
+	_, err := replay.Candidate(ctx, set, r.candidate, runner, &r.o)
 	bar.finish()
 	if err != nil {
 		return replayErr(err)
 	}
-	return a.print(rep, func(w io.Writer) { printCandidate(w, rep) })
+	return a.replaySummary(r)
 }
 
 // replaySummary shows the verdicts of a replay that is over.
@@ -298,21 +297,4 @@ func loadSet(name string) (*replay.Set, error) {
 		name = filepath.Join(name, "tasks.yaml")
 	}
 	return replay.Load(name)
-}
-
-func printCandidate(w io.Writer, r *replay.CandidateReport) {
-	c := &r.Comparison
-	fmt.Fprintf(w, "%s is %s: %d helpful, %d neutral, %d harmful of %s; in the context of %s\n", printable(r.Path), r.Verdict,
-		len(c.Helpful), len(c.Neutral), len(c.Harmful), english.Count(c.Tasks, "task"), english.Count(r.Injected, "run"))
-	for _, l := range []struct {
-		what  string
-		tasks []string
-	}{{"helps", c.Helpful}, {"harms", c.Harmful}} {
-		if len(l.tasks) > 0 {
-			fmt.Fprintf(w, "%s %s\n", l.what, printable(strings.Join(l.tasks, ", ")))
-		}
-	}
-	if c.Verdict != replay.VerdictBetter && c.Verdict != replay.VerdictWorse {
-		fmt.Fprintf(w, "this may be chance: %s\n", printable(c.Conclusion()))
-	}
 }

@@ -56,7 +56,7 @@ Exit codes: 0 ok, 1 error or a leak, 2 usage.`,
 			var write func(*replay.Report) (string, error)
 			switch format {
 			case "", "text":
-				write = func(r *replay.Report) (string, error) { return r.Markdown(), nil }
+				write = func(r *replay.Report) (string, error) { return printableLines(r.Markdown()), nil }
 			case "json":
 				write = func(r *replay.Report) (string, error) {
 					raw, err := r.JSON()
@@ -114,7 +114,7 @@ the same tasks; 2 usage.`,
 			if err != nil {
 				return err
 			}
-			return a.print(c, func(w io.Writer) { fmt.Fprint(w, c.Markdown()) })
+			return a.print(c, func(w io.Writer) { fmt.Fprint(w, printableLines(c.Markdown())) })
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/memsearch/memsearch"
@@ -22,26 +23,21 @@ const (
 	ArmWith    = "with"
 )
 
-// A CandidateReport says what one memory does to the tasks of a set.
+// A CandidateReport says what one memory does to the tasks of a set. Unless the arm
+// [ArmWith] is better or worse by the verdict of its comparison, chance could have
+// made what was seen.
 type CandidateReport struct {
-	ID      string `json:"id"`
-	Path    string `json:"path"`
-	Verdict string `json:"verdict"` // [EffectHelpful], [EffectHarmful] or [EffectNeutral]
-
-	// Comparison is that of with against without. Unless its verdict is better or
-	// worse, chance could have made what was seen.
-	Comparison Comparison `json:"comparison"`
-
-	Injected int     `json:"injected"` // runs of with whose context had it
-	Report   *Report `json:"report"`
+	ID       string `json:"id"`
+	Verdict  string `json:"verdict"`  // [EffectHelpful], [EffectHarmful] or [EffectNeutral]
+	Injected int    `json:"injected"` // runs of with whose context had it
 }
 
 // Candidate runs every task with and without the memory in the file called name,
-// as if it had been accepted, and says what it does: it is harmful when at least
-// as many tasks go worse as go better, neutral when none changes. A memory of the
-// same id in the vaults gives way to it. The arms of the records are [ArmWithout]
-// and [ArmWith].
-func Candidate(ctx context.Context, set *Set, name string, runner Runner, o *Options) (*CandidateReport, error) {
+// as if it had been accepted, and says in [Report.Candidate] what it does: it is
+// harmful when at least as many tasks go worse as go better, neutral when none
+// changes. A memory of the same id in the vaults gives way to it. The arms of the
+// records are [ArmWithout] and [ArmWith].
+func Candidate(ctx context.Context, set *Set, name string, runner Runner, o *Options) (*Report, error) {
 	raw, err := atomicfile.ReadRegular(name)
 	if err != nil {
 		return nil, fmt.Errorf("read candidate: %w", err)
@@ -64,12 +60,12 @@ func Candidate(ctx context.Context, set *Set, name string, runner Runner, o *Opt
 	if err != nil {
 		return nil, err
 	}
-	return c.report(h, records)
+	return Analyse(h, records)
 }
 
 // A candidate is a memory that is not accepted yet.
 type candidate struct {
-	id, path string
+	id, name string
 	raw      []byte // with the status active
 }
 
@@ -96,28 +92,29 @@ func newCandidate(name string, raw []byte) (*candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &candidate{id: m.ID, path: name, raw: active}, nil
+	return &candidate{id: m.ID, name: name, raw: active}, nil
 }
 
-// report compares the two arms.
-func (c *candidate) report(h *Header, records []Record) (*CandidateReport, error) {
-	r, err := Analyse(h, records)
-	if err != nil {
-		return nil, err
+// candidate says what the tried memory did; nil when none was tried.
+func (a *analysis) candidate(r *Report) *CandidateReport {
+	with := slices.Index(a.h.Arms, ArmWith)
+	at := strings.LastIndexByte(a.h.Candidate, ' ')
+	if at < 0 || with < 0 || r.Arms[with].Against == nil {
+		return nil
 	}
-	out := &CandidateReport{ID: c.id, Path: c.path, Comparison: *r.Arm(ArmWith).Against, Verdict: EffectNeutral, Report: r}
-	switch better, worse := len(out.Comparison.Helpful), len(out.Comparison.Harmful); {
+	out := &CandidateReport{ID: a.h.Candidate[:at], Verdict: EffectNeutral}
+	switch better, worse := len(r.Arms[with].Against.Helpful), len(r.Arms[with].Against.Harmful); {
 	case better > worse:
 		out.Verdict = EffectHelpful
 	case worse > 0:
 		out.Verdict = EffectHarmful
 	}
-	for i := range records {
-		if records[i].Arm == ArmWith && len(among([]string{c.id}, records[i].Injected)) > 0 {
+	a.each(with, func(_ *TaskTag, rec *Record) {
+		if slices.Contains(rec.Injected, out.ID) {
 			out.Injected++
 		}
-	}
-	return out, nil
+	})
+	return out
 }
 
 // candidateArm is the arm memory over a vault with, or without, a candidate.
@@ -166,6 +163,6 @@ func (a candidateArm) put(t *Trial) error {
 	if !a.with {
 		return nil
 	}
-	name := filepath.Join(t.State.Scopes[0].Dir, candidateDir, a.candidate.path)
+	name := filepath.Join(t.State.Scopes[0].Dir, candidateDir, a.candidate.name)
 	return errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, a.candidate.raw, 0o644), os.Chtimes(name, t.Task.Now.Time, t.Task.Now.Time))
 }

@@ -32,15 +32,23 @@ func TestCandidate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := filepath.Join(write(t, map[string]string{"new.md": tt.text}), "new.md")
+			dir := t.TempDir()
 			tasks := set
 			if tt.name == "is there already" { // the other tasks may name it
 				tasks = some(t, set, "h1", "n2")
 			}
-			r, err := replay.Candidate(t.Context(), tasks, file, replay.Scripted(scripted), &replay.Options{Out: t.TempDir(), Settings: settings(t, nil)})
+			r, err := replay.Candidate(t.Context(), tasks, file, replay.Scripted(scripted), &replay.Options{Out: dir, Settings: settings(t, nil)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := []any{r.Verdict, r.Comparison.Helpful, r.Comparison.Harmful, r.Injected, r.Comparison.Verdict}
+			if diff := cmp.Diff(r, analyse(t, dir)); diff != "" {
+				t.Errorf("its records say something else: %s", diff)
+			}
+			if id := strings.Fields(tt.text)[2]; r.Candidate.ID != id || !strings.Contains(r.Markdown(), "- the candidate "+id+" is "+tt.verdict+"; it stood in the context of 1 run\n") {
+				t.Errorf("%+v\n%s", r.Candidate, r.Markdown())
+			}
+			c := r.Arm(replay.ArmWith).Against
+			got := []any{r.Candidate.Verdict, c.Helpful, c.Harmful, r.Candidate.Injected, c.Verdict}
 			if diff := cmp.Diff([]any{tt.verdict, tt.helpful, tt.harmful, tt.injected, replay.VerdictNotEnough}, got); diff != "" {
 				t.Error(diff)
 			}

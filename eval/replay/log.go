@@ -161,7 +161,7 @@ func ParseRecords(raw []byte) (*Header, []Record, error) {
 		}
 		var r Record
 		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, nil, fmt.Errorf("line %d: %w", i+1, err)
+			return nil, nil, fmt.Errorf("line %d is damaged: %w; without it the run is made again", i+1, err)
 		}
 		if r.V != RecordVersion || r.Task == "" || r.Arm == "" || r.Rep < 0 {
 			return nil, nil, fmt.Errorf("line %d: no record of a run", i+1)
@@ -174,7 +174,7 @@ func ParseRecords(raw []byte) (*Header, []Record, error) {
 		list = append(list, r)
 	}
 	if h == nil {
-		return nil, nil, errors.New("there is no header")
+		return nil, nil, errors.New("there is no header: it holds no replay, or has lost its beginning; use another folder")
 	}
 	return h, list, nil
 }

@@ -80,6 +80,7 @@ func Analyse(h *Header, records []Record) (*Report, error) {
 		r.Arms = append(r.Arms, arm)
 	}
 	conclude(list)
+	r.Candidate = a.candidate(r)
 	r.Notes = a.notes(r)
 	return r, nil
 }

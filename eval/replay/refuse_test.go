@@ -53,3 +53,23 @@ func TestOddExit(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestDamagedRecords: an error says which line, and what becomes of it.
+func TestDamagedRecords(t *testing.T) {
+	head := `{"v":1,"set":"s"}` + "\n"
+	for raw, want := range map[string]string{
+		"":                               "there is no header: it holds no replay, or has lost its beginning; use another folder",
+		`{"v":1,"se`:                     "there is no header",
+		head + "junk\n" + `{"v":1}`:      "line 2 is damaged: invalid character 'j' looking for beginning of value; without it the run is made again",
+		head + `{"v":1,"task":"a"}`:      "line 2: no record of a run",
+		`{"v":9}` + "\n" + `{"v":1}`:     "line 1: version 9 of the records, only 1 is known",
+		"\x00\x00\n" + head + "\x00\x00": "line 1: invalid character",
+	} {
+		if _, _, err := replay.ParseRecords([]byte(raw)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", raw, err, want)
+		}
+	}
+	if _, list, err := replay.ParseRecords([]byte(head + "\x00\x00\x00")); err != nil || len(list) != 0 {
+		t.Errorf("an end of nothing: %v, %v", list, err)
+	}
+}

@@ -33,6 +33,9 @@ type Report struct {
 	Arms  []ArmReport  `json:"arms"`
 	Tasks []TaskReport `json:"tasks"`
 
+	// Candidate is what the memory did that the replay tried; nil when it tried none.
+	Candidate *CandidateReport `json:"candidate,omitempty"`
+
 	// Notes are whole sentences that a reader of the figures must know.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -75,6 +75,9 @@ func (r *Report) Summary() []string { return append(r.about(), r.verdicts()...) 
 // verdicts says in one line for each arm what it did to the outcome.
 func (r *Report) verdicts() []string {
 	var out []string
+	if c := r.Candidate; c != nil {
+		out = append(out, fmt.Sprintf("the candidate %s is %s; it stood in the context of %s", c.ID, c.Verdict, english.Count(c.Injected, "run")))
+	}
 	for i := range r.Arms {
 		c := r.Arms[i].Against
 		if c == nil {
