@@ -282,7 +282,10 @@ func (a *app) replayRunner(r *replayRun, cfg *config.Config, command []string) (
 func replayErr(err error) error {
 	e := classify(err)
 	_, capped := errors.AsType[*replay.StoppedError](err)
+	_, leaks := errors.AsType[*replay.LeakError](err)
 	switch {
+	case leaks:
+		e.hint = "a task that memory should help must not say its own answer: reword it, or tag it neutral"
 	case capped:
 		e.hint = "the same command goes on from here: with a larger --max-calls or --max-money, or once the setting named allows it"
 	case errors.Is(err, replay.ErrNoJudge):

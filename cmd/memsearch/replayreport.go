@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,10 +25,10 @@ func loadReport(name string) (*replay.Report, error) {
 		return nil, err
 	}
 	r, err := replay.Analyse(h, records)
-	if leak, ok := errors.AsType[*replay.LeakError](err); ok {
-		return nil, &exitErr{code: exitFailure, err: leak, hint: "a task that memory should help must not say its own answer: reword it, or tag it neutral"}
+	if err != nil {
+		return nil, replayErr(err)
 	}
-	return r, err
+	return r, nil
 }
 
 func (a *app) replayReportCmd() *cobra.Command {

@@ -77,15 +77,22 @@ func TestCandidateRefused(t *testing.T) {
 	}
 }
 
-// TestLeaks: a prompt that says the answer, one whose words pass, and a model
-// that knows what it cannot know. No report is made of any.
+// TestLeaks: a prompt that says the answer is not run. Of one whose words pass, and
+// of a model that knows what it cannot know, no report is made.
 func TestLeaks(t *testing.T) {
 	t.Parallel()
 	list := arms(t, replay.ArmNone, replay.ArmOracle)
 	run := func(t *testing.T, set *replay.Set, s replay.Scripted) error {
 		t.Helper()
 		dir := t.TempDir()
-		if err := replay.Run(t.Context(), set, list, s, &replay.Options{Out: dir, Settings: settings(t, nil)}); err != nil {
+		err := replay.Run(t.Context(), set, list, s, &replay.Options{Out: dir, Settings: settings(t, nil)})
+		if _, leaks := errors.AsType[*replay.LeakError](err); leaks {
+			if _, _, rerr := replay.ReadRecords(dir); !errors.Is(rerr, os.ErrNotExist) {
+				t.Errorf("it was run all the same: %v", rerr)
+			}
+			return err
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		h, recs := records(t, dir)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -42,6 +43,25 @@ func leak(ctx context.Context, t *Task, p *core.Prepared) (said string, sure boo
 		return "the task's own words pass its checks", false
 	}
 	return "", false
+}
+
+// foresee returns a *LeakError when tasks say what they ask for: there would be no
+// report, whatever the runs cost.
+func (r *replay) foresee(ctx context.Context) error {
+	e := &LeakError{}
+	for i := range r.plan {
+		p := &r.plan[i]
+		if p.arm.Name() != ArmNone || slices.Contains(e.Tasks, p.task.ID) {
+			continue
+		}
+		if said, sure := leak(ctx, p.task, &core.Prepared{}); sure {
+			e.add(p.task.ID, said)
+		}
+	}
+	if len(e.Tasks) == 0 {
+		return nil
+	}
+	return e
 }
 
 // slight reports whether an answer, as words, is one that stands in many texts: a

@@ -42,6 +42,10 @@ func (e *LeakError) Error() string {
 	return b.String()
 }
 
+func (e *LeakError) add(task, said string) {
+	e.Tasks, e.Why = append(e.Tasks, task), append(e.Why, "what the agent is given says "+quote(said))
+}
+
 // Detectable says what the planned runs could find: each arm against none,
 // corrected for their number.
 func (h *Header) Detectable() Detectable {
@@ -156,7 +160,7 @@ func (a *analysis) leaks() error {
 	for _, t := range a.h.Tasks {
 		for _, r := range a.runs[t.ID][a.none] {
 			if r.Leak != "" {
-				e.Tasks, e.Why = append(e.Tasks, t.ID), append(e.Why, "what the agent is given says "+quote(r.Leak))
+				e.add(t.ID, r.Leak)
 				break
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,6 +180,21 @@ func TestChain(t *testing.T) {
 	}
 	if got := r.Tasks[0].Arms[1]; got.Broke != replay.BrokeNotStored || got.Error != replay.ErrorTimeout || got.Effect != "" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestSaidAnswer: a record of a run that was told its answer ends the report,
+// whatever came of the run.
+func TestSaidAnswer(t *testing.T) {
+	h, list := made(map[string][2]string{"a": {"0", "1"}, "b": {"0", "1"}}, "a", "b")
+	for i := range list {
+		if list[i].Task == "b" && list[i].Arm == replay.ArmNone {
+			list[i].Leak = "amber"
+		}
+	}
+	r, err := replay.Analyse(h, list)
+	if leak, ok := errors.AsType[*replay.LeakError](err); !ok || r != nil || !slices.Equal(leak.Tasks, []string{"b"}) || leak.Why[0] != `what the agent is given says "amber"` {
+		t.Errorf("%v %v", r, err)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/eval"
 )
 
@@ -84,7 +85,7 @@ func fromQA(ctx context.Context, o QAOptions) (*Set, QASkips, error) {
 	if left, err := os.ReadDir(o.Dir); err == nil && len(left) > 0 {
 		return nil, nil, fmt.Errorf("%s is not empty", o.Dir)
 	}
-	c := &converter{o: o, answers: answers, qrels: qrels, gold: map[string]map[string]string{}, skips: QASkips{}}
+	c := &converter{o: o, answers: answers, qrels: qrels, gold: map[string]map[string]string{}, ids: map[string]bool{}, skips: QASkips{}}
 	c.o.ShortAnswer = cmp.Or(o.ShortAnswer, DefaultShortAnswer)
 	for _, q := range questions {
 		if name := folder(q.Conversation); c.gold[name] == nil {
@@ -140,7 +141,8 @@ func loadAnswers(name string) (map[string]string, error) {
 		if err := d.Decode(&q); err != nil {
 			return nil, fmt.Errorf("read answers: line %d: %w", n, err)
 		}
-		if v := cmp.Or(q.Audit, q.Answer); v != nil {
+		switch v := cmp.Or(q.Audit, q.Answer).(type) {
+		case string, json.Number, bool: // nobody says a list or an object
 			out[q.ID] = strings.Join(strings.Fields(fmt.Sprint(v)), " ")
 		}
 	}
@@ -153,6 +155,7 @@ type converter struct {
 	answers map[string]string
 	qrels   eval.Qrels
 	gold    map[string]map[string]string // folder -> document -> how a task names it
+	ids     map[string]bool              // of the tasks, in lower case
 	skips   QASkips
 }
 
@@ -297,9 +300,14 @@ func (c *converter) task(questions []eval.Question, i int) *qaTask {
 	if q.Category != "" && q.Category != eval.Adversarial {
 		t.Tags = append(t.Tags, q.Category)
 	}
-	if !t.sound() {
-		return skip("its check cannot tell right from wrong")
+	if why := t.unsound(); why != "" {
+		return skip(why)
 	}
+	key := strings.ToLower(t.ID)
+	if c.ids[key] {
+		return skip("another has its id")
+	}
+	c.ids[key] = true
 	return t
 }
 
@@ -317,18 +325,22 @@ func (c *converter) other(questions []eval.Question, i int) string {
 	return ""
 }
 
-// sound reports whether t would be let in.
-func (t *qaTask) sound() bool {
-	raw, err := yaml.Marshal(t)
-	if err != nil {
-		return false
-	}
+// unsound says why t would not be let in, or would end every replay as a leak;
+// empty when it is sound.
+func (t *qaTask) unsound() string {
 	var back Task
-	if yaml.Unmarshal(raw, &back) != nil {
-		return false
+	raw, err := yaml.Marshal(t)
+	if err == nil {
+		err = yaml.Unmarshal(raw, &back)
 	}
 	back.Repetitions = 1
-	return errors.Join(back.validate(), back.prove()) == nil
+	if err := errors.Join(err, back.validate(), back.prove()); err != nil {
+		return "its check cannot tell right from wrong"
+	}
+	if said, _ := leak(context.Background(), &back, &core.Prepared{}); said != "" {
+		return "it says its own answer"
+	}
+	return ""
 }
 
 // words counts words, two Chinese characters as one.

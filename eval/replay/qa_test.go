@@ -98,6 +98,30 @@ func TestFromQA(t *testing.T) {
 	}
 }
 
+// TestFromQASkips: questions that say their answer would end every replay as leaks,
+// ids that become one would end the conversion, and nobody says a list.
+func TestFromQASkips(t *testing.T) {
+	dir, o := qa(t)
+	lines := `{"id": "q/0", "conversation": "c1", "text": "What is the name of Ann's cat?", "answer": "Bilbo"}
+{"id": "Q-0", "conversation": "c1", "text": "Where did Bob move?", "answer": "Oslo"}
+{"id": "q1", "conversation": "c1", "text": "Is the cat called Bilbo?", "answer": "Bilbo"}
+{"id": "q2", "conversation": "c1", "text": "Which cats?", "answer": ["Bilbo"]}
+{"id": "q3", "conversation": "c1", "text": "Which cat?", "answer": {"name": "Bilbo"}}
+`
+	for name, text := range map[string]string{"queries.jsonl": lines, "qrels.tsv": "q/0 0 c1:D1:1 1\nQ-0 0 c1:D1:2 1\nq1 0 c1:D1:1 1\nq2 0 c1:D1:1 1\nq3 0 c1:D1:1 1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, skips, err := replay.FromQA(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(replay.QASkips{"another has its id": 1, "it says its own answer": 1, "no answer": 2}, skips); d != "" || len(s.Tasks) != 1 || s.Tasks[0].ID != "q-0" {
+		t.Errorf("%d tasks, skips (-want +got):\n%s", len(s.Tasks), d)
+	}
+}
+
 func TestFromQAJudged(t *testing.T) {
 	dir, o := qa(t)
 	o.Judge, o.Dir, o.Now = true, filepath.Join(dir, "judged"), time.Time{}

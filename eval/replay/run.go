@@ -80,7 +80,8 @@ func (e *StoppedError) Error() string {
 // records into the folder of o, each as soon as it is there, and in the order of
 // the plan when all are. Runs whose records are there already are not repeated,
 // unless no model, command or judge answered. The error is a *StoppedError when
-// a cap ended it. The folder may hold only a replay of the same set, runner and
+// a cap ended it, a *LeakError when a task says its own answer: there would be no
+// report, so nothing is run. The folder may hold only a replay of the same set, runner and
 // settings; arms may join it.
 func Run(ctx context.Context, set *Set, arms []Arm, runner Runner, o *Options) error {
 	return runAll(ctx, set, arms, runner, o, "")
@@ -89,6 +90,9 @@ func Run(ctx context.Context, set *Set, arms []Arm, runner Runner, o *Options) e
 func runAll(ctx context.Context, set *Set, arms []Arm, runner Runner, o *Options, candidate string) (err error) {
 	r, err := newReplay(set, arms, runner, o, candidate)
 	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	if err := r.foresee(ctx); err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
 	r.log, err = openLog(r.opts.Out)
