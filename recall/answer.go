@@ -52,8 +52,8 @@ type recalling struct {
 	degraded bool
 	empty    string // why a scope that was searched gave nothing
 
-	standing []Piece // go into the context before the hits
-	trailing []Piece // go in after them
+	standing []Piece // go into the context whatever is found
+	trailing []Piece // go in after all else
 }
 
 func (e *Engine) newRecalling(a *ask, text string) *recalling {
@@ -276,13 +276,26 @@ func (r *recalling) scopeName(i int) string {
 	return r.engine.scopes[i].Name
 }
 
-// content returns what may go into the context: what stands there anyway, and the
-// hits that are likely enough to help.
+// content returns what may go into the context, by its worth: the hits that are
+// likely enough to help and what stands there anyway take turns, so that in a small
+// budget neither keeps the other out.
 func (r *recalling) content(hits []hit) []Piece {
-	pieces := slices.Clone(r.standing)
+	var found, pieces []Piece
 	for i := range hits {
-		if hits[i].picked || hits[i].confidence >= r.engine.opts.InjectFloor {
-			pieces = append(pieces, hits[i].piece(r.scopeName(hits[i].scope)))
+		if !hits[i].picked && hits[i].confidence < r.engine.opts.InjectFloor {
+			continue
+		}
+		p := hits[i].piece(r.scopeName(hits[i].scope))
+		if at := indexPiece(r.standing, p); at >= 0 {
+			p = r.standing[at] // in its own section
+		}
+		found = append(found, p)
+	}
+	for i := range max(len(found), len(r.standing)) {
+		for _, list := range [][]Piece{found, r.standing} {
+			if i < len(list) && indexPiece(pieces, list[i]) < 0 {
+				pieces = append(pieces, list[i])
+			}
 		}
 	}
 	pieces = append(pieces, r.trailing...)

@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/index/validity"
@@ -15,7 +16,7 @@ const Instructions = `The <memory> block holds notes from earlier work, each wit
 A note was true when it was written and may be stale. Before you act on a path, command, version, number or name from it, check it against the present state; when a note and what you see disagree, trust what you see and say so.
 Use only what bears on the request. When the user asks to ignore memory, answer as if the block were not there.`
 
-// maxStanding is how many pinned memories go before what a query finds.
+// maxStanding is how many pinned memories stand beside what a query finds.
 const maxStanding = 16
 
 // A Lister lists memories that stand in every context. The snapshot of a scope
@@ -155,7 +156,7 @@ func (r *recalling) pieces(ctx context.Context, scope int, rows []validity.Row, 
 	for _, row := range rows {
 		h := hit{row: row, scope: scope}
 		p := h.piece(r.scopeName(scope))
-		if containsPiece(seen, p) || r.ask.Turn != "" && row.Turn == r.ask.Turn {
+		if indexPiece(seen, p) >= 0 || r.ask.Turn != "" && row.Turn == r.ask.Turn {
 			continue
 		}
 		text, err := sc.Snapshot.Text(ctx, row)
@@ -169,11 +170,7 @@ func (r *recalling) pieces(ctx context.Context, scope int, rows []validity.Row, 
 	return out
 }
 
-func containsPiece(list []Piece, p Piece) bool {
-	for _, q := range list {
-		if q.ID == p.ID && q.Source == p.Source {
-			return true
-		}
-	}
-	return false
+// indexPiece returns where the unit of p stands in list, -1 if it does not.
+func indexPiece(list []Piece, p Piece) int {
+	return slices.IndexFunc(list, func(q Piece) bool { return q.ID == p.ID && q.Source == p.Source && q.Scope == p.Scope })
 }

@@ -3,6 +3,7 @@ package recall_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,39 @@ func TestPrepareWithText(t *testing.T) {
 	}
 	if strings.Contains(p.Content, "spaces") {
 		t.Error("an expired pinned memory was injected")
+	}
+}
+
+// TestStandingLeavesRoom guards against pinned memories that fill a small budget and
+// keep out the answer, and against a larger budget that loses what a smaller one held.
+func TestStandingLeavesRoom(t *testing.T) {
+	notes := []note{{id: "kite", text: "The red kite nests in May.", cos: .4}}
+	for i := range 6 {
+		notes = append(notes, note{id: fmt.Sprintf("rule%d", i), text: fmt.Sprintf("Rule %d of the house is long and says what must always be done, whatever else is asked of the one who works here.", i),
+			row: validity.Row{Pinned: true}})
+	}
+	e := engine(nil, newFake(notes...))
+	var last []string
+	both := 0 // budgets that hold the answer and some of the rules
+	for budget := 150; budget < 800; budget += 13 {
+		p, err := e.Prepare(t.Context(), memsearch.Query{Now: now, Text: "when does the red kite nest", Budget: budget}, recall.Outline{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range last {
+			if !slices.Contains(p.Result.Injected, id) {
+				t.Errorf("budget %d loses %s", budget, id)
+			}
+		}
+		if last = p.Result.Injected; len(last) > 1 && len(last) < len(notes) {
+			both++
+			if !slices.Contains(last, "kite") {
+				t.Errorf("budget %d has %v without the answer", budget, last)
+			}
+		}
+	}
+	if both == 0 || len(last) != len(notes) {
+		t.Errorf("%d budgets between, the largest holds %v", both, last)
 	}
 }
 
