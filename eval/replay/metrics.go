@@ -116,6 +116,11 @@ func newAnalysis(h *Header, records []Record) (*analysis, error) {
 	for _, arms := range a.runs {
 		for _, runs := range arms {
 			slices.SortStableFunc(runs, func(x, y *Record) int { return cmp.Compare(x.Rep, y.Rep) })
+			for i := 1; i < len(runs); i++ {
+				if r := runs[i]; r.Rep == runs[i-1].Rep {
+					return nil, fmt.Errorf("two records are of the same run: task %s, arm %s, repetition %d", r.Task, r.Arm, r.Rep)
+				}
+			}
 		}
 	}
 	return a, nil

@@ -200,8 +200,12 @@ func TestSaidAnswer(t *testing.T) {
 
 // TestAnalyseRefuses: records that do not belong to their header.
 func TestAnalyseRefuses(t *testing.T) {
-	h, list := made(map[string][2]string{"a": {"1", "1"}}, "a")
-	list[0].Arm = "else"
+	h, list := made(map[string][2]string{"a": {"1", "11"}}, "a")
+	list[1].Rep = list[2].Rep // it would hide that one is missing
+	if r, err := replay.Analyse(h, list); r != nil || err == nil || !strings.Contains(err.Error(), "two records are of the same run: task a, arm memory, repetition 1") {
+		t.Errorf("%v %v", r, err)
+	}
+	list[1].Rep, list[0].Arm = 0, "else"
 	if r, err := replay.Analyse(h, list); err == nil || r != nil {
 		t.Errorf("%v %v", r, err)
 	}

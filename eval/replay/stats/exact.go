@@ -150,7 +150,11 @@ func Enough(n, discordant, comparisons int) (ok bool, why string) {
 	case n <= 0:
 		return false, "no task was run in both arms"
 	case n < need:
-		return false, fmt.Sprintf("%d tasks were run in both arms, and no result of fewer than %d can reach p = %g%s", n, need, DefaultAlpha, corrected)
+		tasks := "tasks were"
+		if n == 1 {
+			tasks = "task was"
+		}
+		return false, fmt.Sprintf("%d %s run in both arms, and no result of fewer than %d can reach p = %g%s", n, tasks, need, DefaultAlpha, corrected)
 	case discordant < need:
 		return false, fmt.Sprintf("the two differ on %d of %d tasks, and fewer than %d that differ cannot reach p = %g%s",
 			discordant, n, need, DefaultAlpha, corrected)

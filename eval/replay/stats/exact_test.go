@@ -223,6 +223,7 @@ func TestEnough(t *testing.T) {
 		why                        string
 	}{
 		{"nothing run", 0, 0, 1, false, "no task was run in both arms"},
+		{"a single task", 1, 1, 1, false, "1 task was run in both arms, and no result of fewer than 6"},
 		{"too few tasks", 5, 5, 1, false, "5 tasks were run in both arms, and no result of fewer than 6"},
 		{"all agree", 66, 0, 1, false, "differ on 0 of 66"},
 		{"five differ", 66, 5, 1, false, "differ on 5 of 66 tasks, and fewer than 6"},
