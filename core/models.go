@@ -86,7 +86,7 @@ func (m *models) close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var errs []error
-	for _, c := range m.opened {
+	for _, c := range slices.Backward(m.opened) { // a client writes into the ledger until it is closed
 		errs = append(errs, c.Close())
 	}
 	m.opened = nil

@@ -134,9 +134,12 @@ func TestShortPatience(t *testing.T) {
 	srv := llmtest.New(t, llmtest.Hang())
 	for range 3 {
 		m := open(t, &core.Options{Settings: settings(t, map[string]string{"profiles.main.model": "m", "profiles.main.base_url": srv.URL,
-			"profiles.main.api_key_env": "", "rerank.mode": "always", "rerank.timeout": "300ms"})}, core.Scope{Name: "user", Dir: dir})
+			"profiles.main.api_key_env": "", "rerank.mode": "always", "rerank.timeout": "1s"})}, core.Scope{Name: "user", Dir: dir})
 		if res := recall(t, m, "puffin"); res.Status != memsearch.StateDegraded || len(res.Hits) != 2 {
 			t.Errorf("%s %v", res.Status, res.Reasons)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 	if srv.Count() != 1 {

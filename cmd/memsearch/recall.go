@@ -8,7 +8,6 @@ import (
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
-	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/internal/when"
 )
 
@@ -49,9 +48,6 @@ func (a *app) recallCmd() *cobra.Command {
 		Long:    recallLong,
 		Example: "  memsearch recall --vault examples/vault \"where does production run?\"\n  memsearch recall --as-of 2026-01-15 --json \"where does production run?\"",
 		RunE: func(c *cobra.Command, words []string) error {
-			if err := a.checkPrompt(); err != nil {
-				return err
-			}
 			if f.batch != "" {
 				if len(words) > 0 {
 					return usage("put the queries into the file", "--batch takes no query")
@@ -82,24 +78,6 @@ func (a *app) recallCmd() *cobra.Command {
 	fl.BoolVar(&f.strict, "strict", false, "exit with 4 when the answer is degraded")
 	fl.StringVar(&f.batch, "batch", "", "file of JSON queries, one a line")
 	return c
-}
-
-// checkPrompt refuses a --prompt of ours that the kind of reranking has no use for:
-// another one would be taken silently.
-func (a *app) checkPrompt() error {
-	name, _, ours := strings.Cut(a.prompt, "@")
-	if !ours || name != "rerank" && name != "select" {
-		return nil
-	}
-	cfg, err := a.vaultSettings()
-	if err != nil {
-		return nil // whoever needs the settings says so
-	}
-	kind := cfg.Rerank.Kind
-	if kind == config.RerankListwise && name == "rerank" || kind == config.RerankSelection && name == "select" {
-		return nil
-	}
-	return usage("rerank@ is for rerank.kind listwise, select@ for llm-selection", "--prompt %s is of no use with rerank.kind %s", a.prompt, kind)
 }
 
 func (a *app) recallOne(c *cobra.Command, f *recallFlags, text string) error {

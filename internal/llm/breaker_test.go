@@ -89,6 +89,48 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
+// reluctant gives up a request some time after its context is done.
+type reluctant time.Duration
+
+func (d reluctant) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	time.Sleep(time.Duration(d))
+	return nil, r.Context().Err()
+}
+
+// What a call that nobody waits for any more found out is known to the next process,
+// unless it takes too long.
+func TestCloseWaits(t *testing.T) {
+	for _, tt := range []struct {
+		slow, takes time.Duration
+		known       bool
+	}{{0, 0, true}, {300 * time.Millisecond, 200 * time.Millisecond, true}, {5 * time.Second, time.Second, false}} {
+		srv := llmtest.New(t, llmtest.Text("fine"))
+		state := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			c := bubble(t, srv, func(_ *llm.Profile, o *llm.Options) {
+				o.StateDir, o.HTTPClient = state, &http.Client{Transport: reluctant(tt.slow)}
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			go c.Ask(ctx, hello())
+			time.Sleep(2100 * time.Millisecond)
+			start := time.Now()
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(start); took != tt.takes {
+				t.Errorf("slow by %v: closed after %v, want %v", tt.slow, took, tt.takes)
+			}
+			next := bubble(t, srv, func(_ *llm.Profile, o *llm.Options) { o.StateDir = state })
+			if _, err := next.Ask(t.Context(), hello()); errors.Is(err, llm.ErrUnavailable) != tt.known {
+				t.Errorf("slow by %v: the next one has %v", tt.slow, err)
+			}
+			time.Sleep(5 * time.Second)
+		})
+	}
+}
+
 // A server that is left alone is tried once when its time is over, by whoever
 // comes first, and is used again when it works.
 func TestBreakerCloses(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/memsearch/memsearch"
@@ -67,6 +68,7 @@ type Client struct {
 	http    *http.Client
 	breaker *breaker
 	server  *serverState
+	calls   sync.WaitGroup // under way
 }
 
 var _ Asker = (*Client)(nil)
@@ -131,8 +133,19 @@ func (c *Client) String() string { return c.profile.Model + " at " + c.profile.B
 // GoString is String: the fields behind it hold the key.
 func (c *Client) GoString() string { return c.String() }
 
-// Close closes idle connections.
+// closeWait bounds what Close waits for.
+const closeWait = time.Second
+
+// Close closes idle connections. Before that it waits a moment for calls that nobody
+// waits for any more: what they cost, and that their server does not work, is for the
+// next process to know.
 func (c *Client) Close() error {
+	over := make(chan struct{})
+	go func() { c.calls.Wait(); close(over) }()
+	select {
+	case <-over:
+	case <-time.After(closeWait):
+	}
 	c.http.CloseIdleConnections()
 	return c.server.close()
 }
@@ -164,6 +177,8 @@ type paid struct {
 // pay makes a call, again if it fails for a while, and returns what all tries
 // cost.
 func (c *Client) pay(ctx context.Context, p paid) (memsearch.Cost, error) {
+	c.calls.Add(1)
+	defer c.calls.Done()
 	var cost memsearch.Cost
 	if n := p.in + p.out; n > c.profile.ContextWindow {
 		return cost, fmt.Errorf("%w: %d tokens with its reply, the window has %d", ErrTooLong, n, c.profile.ContextWindow)
