@@ -143,8 +143,11 @@ func taskHash(s *Set, t *Task, vaults map[string]string) (string, error) {
 func treeHash(dir string) (string, error) {
 	h := sha256.New()
 	err := walk(dir, func(rel string, d fs.DirEntry) (err error) {
-		if !d.Type().IsRegular() {
+		switch {
+		case d.IsDir():
 			return nil
+		case !d.Type().IsRegular():
+			return fmt.Errorf("%s is no regular file", rel)
 		}
 		f, err := os.Open(filepath.Join(dir, rel))
 		if err != nil {

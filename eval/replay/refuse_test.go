@@ -2,8 +2,10 @@ package replay_test
 
 import (
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/memsearch/memsearch/eval/replay"
@@ -34,6 +36,31 @@ func TestRunRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+}
+
+// TestRehearsed: what would end a replay at one of its tasks is said before any is
+// run, of all tasks at once.
+func TestRehearsed(t *testing.T) {
+	set := some(t, ship(t), "h1", "h2", "t2")
+	set.Tasks[1].Gold, set.Tasks[1].Stale = []string{"mem_nowhere"}, []string{"gone.md"}
+	set.Tasks[2].Edits[0].ID = "mem_elsewhere"
+	var runs atomic.Int32
+	o := &replay.Options{Out: t.TempDir(), Settings: settings(t, nil)}
+	err := replay.Run(t.Context(), set, arms(t, replay.ArmNone), counting{scripted, &runs, -1, nil}, o)
+	for _, want := range []string{"task h2: gold memory mem_nowhere is not there\nstale memory gone.md is not there", "task t2: edit 1 (forget)"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if runs.Load() != 0 {
+		t.Errorf("%d runs", runs.Load())
+	}
+	if err := os.Symlink(filepath.Join(set.Dir, "tasks.yaml"), filepath.Join(set.Dir, "vault", "link.md")); err != nil {
+		t.Skip(err)
+	}
+	if err := replay.Run(t.Context(), some(t, set, "h1"), arms(t, replay.ArmNone), replay.Scripted(scripted), o); err == nil || !strings.Contains(err.Error(), "link.md is no regular file") {
+		t.Errorf("a link in a vault: %v", err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/memsearch/memsearch"
+	"github.com/memsearch/memsearch/core"
 	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/eval/replay/stats"
 	"github.com/memsearch/memsearch/internal/english"
@@ -201,6 +202,11 @@ func (r *replay) begin(ctx context.Context) error {
 			return fmt.Errorf("replay: %s holds another replay: %w", r.opts.Out, err)
 		}
 	}
+	if len(r.log.records) == 0 {
+		if err := r.rehearse(ctx); err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+	}
 	before, err := r.spentBefore()
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
@@ -214,6 +220,56 @@ func (r *replay) begin(ctx context.Context) error {
 	}
 	if err := r.log.begin(&r.header); err != nil {
 		return fmt.Errorf("replay: %w", err)
+	}
+	return nil
+}
+
+// rehearse prepares every task once, before anything is spent: a memory that is
+// missing, or an edit that fails, would otherwise end the replay at its task, and a
+// set that was mended is another set.
+func (r *replay) rehearse(ctx context.Context) error {
+	var errs []error
+	seen := map[string]map[string]string{}
+	done := map[*Task]bool{}
+	for i := range r.plan {
+		t := r.plan[i].task
+		if done[t] {
+			continue
+		}
+		done[t] = true
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.prepares(ctx, t, seen); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// prepares prepares a task, over copies only if it has edits; seen remembers the
+// memories of vaults.
+func (r *replay) prepares(ctx context.Context, t *Task, seen map[string]map[string]string) (err error) {
+	if len(t.Edits) > 0 {
+		dir, err := os.MkdirTemp("", "memsearch-replay-")
+		if err != nil {
+			return err
+		}
+		_, err = Materialise(ctx, r.set, t, dir)
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	st := &State{}
+	for _, name := range t.Scopes {
+		st.Scopes = append(st.Scopes, core.Scope{Name: name, Dir: filepath.Join(r.set.Dir, name)})
+	}
+	key := strings.Join(t.Scopes, "/") // which no name has
+	if seen[key] == nil {
+		if seen[key], err = st.ids(); err != nil {
+			return fmt.Errorf("prepare task %s: %w", t.ID, err)
+		}
+	}
+	if err := st.resolve(t, seen[key]); err != nil {
+		return fmt.Errorf("prepare task %s: %w", t.ID, err)
 	}
 	return nil
 }

@@ -46,15 +46,19 @@ func Materialise(ctx context.Context, s *Set, t *Task, dir string) (*State, erro
 			return nil, fmt.Errorf("prepare task %s: %w", t.ID, err)
 		}
 	}
-	if err := st.resolve(t); err != nil {
+	ids, err := st.ids()
+	if err == nil {
+		err = st.resolve(t, ids)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("prepare task %s: %w", t.ID, err)
 	}
 	return st, nil
 }
 
-// resolve fills the lists and makes sure that what must be there is.
-func (st *State) resolve(t *Task) error {
-	ids := map[string]string{} // by id and by path
+// ids returns the ids of the memories that are there, by id and by path.
+func (st *State) ids() (map[string]string, error) {
+	ids := map[string]string{}
 	for _, sc := range st.Scopes {
 		err := memories(sc.Dir, func(m *memsearch.Memory) {
 			for _, key := range []string{m.ID, m.Path, sc.Name + "/" + m.Path} {
@@ -64,9 +68,14 @@ func (st *State) resolve(t *Task) error {
 			}
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
+	return ids, nil
+}
+
+// resolve fills the lists and makes sure that what must be there is.
+func (st *State) resolve(t *Task, ids map[string]string) error {
 	var missing []error
 	list := func(what string, names []string, must bool) []string {
 		out := make([]string, len(names))
