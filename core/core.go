@@ -86,6 +86,10 @@ type Options struct {
 	// Settings: several that share it spend no more than one.
 	Run *llm.Run
 
+	// Vectors is a folder for the vectors of an API model, which several may share.
+	// If empty, they lie in the index directory of the scope that they are of.
+	Vectors string
+
 	// OnCall, if non-nil, is told of every call to an embedding server.
 	OnCall func(openai.Call)
 
@@ -120,6 +124,7 @@ type shared struct {
 
 	reranker  rerank.Reranker // the caller's own
 	run       *llm.Run        // likewise; nil: there is none
+	vectors   string          // folder; empty: the index directories
 	models    *models
 	indexDirs []string // of the scopes
 	ledgerDir string   // of the first scope that is written to; empty: none is
@@ -157,7 +162,7 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Mode = cmp.Or(o.Mode, Mode(o.Settings.Mode))
-	s := &shared{settings: o.Settings, mode: o.Mode, now: o.Now, log: o.Logger, reranker: o.Reranker, run: o.Run}
+	s := &shared{settings: o.Settings, mode: o.Mode, now: o.Now, log: o.Logger, reranker: o.Reranker, run: o.Run, vectors: o.Vectors}
 	s.models = newModels(s)
 	s.models.within = o.Settings.Rerank.Timeout
 	if s.builder, err = newBuilder(o.Mode); err != nil {

@@ -44,11 +44,12 @@ func newEmbedder(o *Options) (embed.Embedder, string, error) {
 	return e, c.Model, err
 }
 
-// cached gives e a cache in the index directory of one scope, so that vectors
-// stay where the text they were made of is. The built-in model needs none.
-func cached(e embed.Embedder, indexDir string, log *slog.Logger) embed.Embedder {
+// cached gives e a cache in dir: unless it is said, the index directory of one
+// scope, so that vectors stay where the text they were made of is. The built-in
+// model needs none.
+func cached(e embed.Embedder, dir string, log *slog.Logger) embed.Embedder {
 	if cheap, ok := embed.As[embed.Cheap](e); e == nil || ok && cheap.Cheap() {
 		return e
 	}
-	return embed.Wrap(e, filepath.Join(indexDir, cacheFile), &embed.CacheOptions{Logger: log})
+	return embed.Wrap(e, filepath.Join(dir, cacheFile), &embed.CacheOptions{Logger: log})
 }

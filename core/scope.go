@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func openScope(sc Scope, core *shared, watch bool) (*scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{name: sc.Name, readOnly: sc.ReadOnly, vault: v, core: core, model: cached(core.embedder, sc.indexDir(), core.log)}
+	s := &scope{name: sc.Name, readOnly: sc.ReadOnly, vault: v, core: core, model: cached(core.embedder, cmp.Or(core.vectors, sc.indexDir()), core.log)}
 	if s.disk, err = index.Open(sc.indexDir(), source{v}, s.options(false)); err != nil {
 		return nil, errors.Join(err, v.Close())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func (r *Record) again() bool {
 // run makes one run. The error is one that ends the replay.
 func (r *replay) run(ctx context.Context, p *planned, dir string) (*Record, error) {
 	t := &Trial{Set: r.set, Task: p.task, Rep: p.rep, Seed: seedOf(r.opts.Seed, p.task.ID, p.rep), Dir: dir,
-		Settings: r.opts.Settings, Budget: r.opts.Budget, run: r.opts.Run}
+		Settings: r.opts.Settings, Budget: r.opts.Budget, run: r.opts.Run, vectors: filepath.Dir(dir)}
 	rec := &Record{V: RecordVersion, Key: p.key, Task: p.task.ID, Arm: p.arm.Name(), Rep: p.rep, Verdicts: []Verdict{},
 		Injected: []string{}, Gold: []string{}, Wrong: []string{}, Stale: []string{}}
 	var err error

@@ -300,9 +300,11 @@ func (r *replay) spentBefore() (memsearch.Cost, error) {
 	rows, err := l.Costs(time.Time{})
 	var paid memsearch.Cost
 	for _, row := range rows {
-		if row.Profile != "embed" { // which has caps of its own
-			paid.Add(memsearch.Cost{Calls: row.Calls, TokensIn: row.TokensIn, TokensOut: row.TokensOut, Money: row.Money})
+		if row.Profile == "embed" { // only its money counts with that of models
+			paid.Money += row.Money
+			continue
 		}
+		paid.Add(memsearch.Cost{Calls: row.Calls, TokensIn: row.TokensIn, TokensOut: row.TokensOut, Money: row.Money})
 	}
 	return memsearch.Cost{Calls: max(spent.Calls, paid.Calls), TokensIn: max(spent.TokensIn, paid.TokensIn), TokensOut: max(spent.TokensOut, paid.TokensOut),
 		Money: max(spent.Money, paid.Money)}, errors.Join(err, l.Close())

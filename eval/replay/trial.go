@@ -39,7 +39,8 @@ type Trial struct {
 	Vault bool
 	Env   []string
 
-	run *llm.Run // counts what recall asks
+	run     *llm.Run // counts what recall asks
+	vectors string   // folder of the vectors that all trials share
 }
 
 // seedOf mixes the seed of a replay with a task and a repetition.
@@ -77,7 +78,7 @@ func (t *Trial) Open(ctx context.Context, c *config.Config) (*core.Memory, error
 	for i := range scopes {
 		scopes[i].IndexDir = filepath.Join(t.Dir, indexDir, strconv.Itoa(i))
 	}
-	m, err := core.Open(ctx, scopes, &core.Options{Settings: c, Run: t.run, Now: func() time.Time { return t.Task.Now.Time }})
+	m, err := core.Open(ctx, scopes, &core.Options{Settings: c, Run: t.run, Vectors: t.vectors, Now: func() time.Time { return t.Task.Now.Time }})
 	if err != nil {
 		return nil, err
 	}
