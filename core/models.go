@@ -214,18 +214,39 @@ func (m *models) selection(client *llm.Client) (recall.Selector, error) {
 	return rerank.NewSelector(client, &rerank.SelectorOptions{Model: client.Profile().Model, Prompt: prompt, MaxCalls: c.MaxCalls, Cache: m.verdicts()}), nil
 }
 
-// prompt returns the prompt that the settings name, else the usual one of its name. One
-// of ours that is for another kind is an error, so that none is taken silently.
-func (m *models) prompt(usual string) (*prompt.Prompt, error) {
-	wanted := m.core.settings.Rerank.Prompt
-	mine, _, _ := strings.Cut(usual, "@")
-	if name, _, ours := strings.Cut(wanted, "@"); ours && name != mine && slices.Contains([]string{"rerank", "select"}, name) {
-		if !m.judging {
-			return nil, fmt.Errorf("prompt %s is not for rerank.kind %s, which takes %s or the path of a .md file", wanted, m.core.settings.Rerank.Kind, strings.Join(rerank.Prompts(mine), ", "))
-		}
-		wanted = ""
+// fits reports whether ref is no prompt of ours, or one called name.
+func fits(ref, name string) bool {
+	its, _, ours := strings.Cut(ref, "@")
+	return !ours || its == name || len(rerank.Prompts(its)) == 0
+}
+
+// CheckPrompt returns why the prompt that the settings name is not for their kind of
+// reranking, nil if it may be. What stands in a file of the user's is not looked at.
+func CheckPrompt(c *config.Config) error {
+	name := map[string]string{config.RerankListwise: "rerank", config.RerankSelection: "select"}[c.Rerank.Kind]
+	if fits(c.Rerank.Prompt, name) {
+		return nil
 	}
-	return rerank.LoadPrompt(cmp.Or(wanted, usual))
+	takes := "none"
+	if name != "" {
+		takes = strings.Join(rerank.Prompts(name), ", ") + " or the path of a .md file"
+	}
+	return fmt.Errorf("prompt %s is not for rerank.kind %s, which takes %s", c.Rerank.Prompt, c.Rerank.Kind, takes)
+}
+
+// prompt returns the prompt that the settings name, else the usual one of its name. One
+// of ours that is for another kind is an error, so that none is taken silently; an
+// evaluation has arms of both kinds, and one prompt for those that it fits.
+func (m *models) prompt(usual string) (*prompt.Prompt, error) {
+	c := m.core.settings
+	name, _, _ := strings.Cut(usual, "@")
+	switch {
+	case fits(c.Rerank.Prompt, name):
+		return rerank.LoadPrompt(cmp.Or(c.Rerank.Prompt, usual))
+	case m.judging:
+		return rerank.LoadPrompt(usual)
+	}
+	return nil, CheckPrompt(c)
 }
 
 // verdicts returns the cache of verdicts; none while a cassette decides what is

@@ -63,6 +63,9 @@ func (a *app) recallBatch(c *cobra.Command, f *recallFlags) error {
 		return a.unavailable(f, "", err)
 	}
 	defer m.Close()
+	if err := a.checkPrompt(cfg); err != nil {
+		return err
+	}
 	base, err := f.query(c, cfg.Zone)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memsearch/memsearch"
 	"github.com/memsearch/memsearch/core"
+	"github.com/memsearch/memsearch/core/config"
 	"github.com/memsearch/memsearch/internal/when"
 )
 
@@ -94,6 +95,9 @@ func (a *app) recallOne(c *cobra.Command, f *recallFlags, text string) error {
 		return a.unavailable(f, text, err)
 	}
 	defer m.Close()
+	if err := a.checkPrompt(cfg); err != nil {
+		return err
+	}
 	q, err := f.query(c, cfg.Zone)
 	if err != nil {
 		return err
@@ -110,6 +114,18 @@ func (a *app) recallOne(c *cobra.Command, f *recallFlags, text string) error {
 		return err
 	}
 	return exitFor(res, f.strict)
+}
+
+// checkPrompt refuses a --prompt that the kind of reranking has no use for. As a
+// setting it only degrades the answers of those who did not write it.
+func (a *app) checkPrompt(cfg *config.Config) error {
+	if a.prompt == "" {
+		return nil
+	}
+	if err := core.CheckPrompt(cfg); err != nil {
+		return usage("the setting rerank.kind says what judges", "--prompt: %w", err)
+	}
+	return nil
 }
 
 // unavailable answers a recall whose vault cannot be opened: with --json by a
