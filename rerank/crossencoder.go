@@ -39,9 +39,6 @@ type CrossEncoderOptions struct {
 	// If zero, [DefaultMaxCalls].
 	MaxCalls int
 
-	// MinScore, if non-nil, leaves out what scores less.
-	MinScore *float64
-
 	// Cache, if non-nil, keeps verdicts.
 	Cache *Cache
 }
@@ -93,9 +90,7 @@ func (c *CrossEncoder) Rerank(ctx context.Context, t Task) (*Answer, error) {
 	}
 	s.answer.Judged = len(docs)
 	for _, p := range picks {
-		if c.opts.MinScore == nil || p.Grade >= *c.opts.MinScore {
-			s.answer.Picks = append(s.answer.Picks, Pick{Index: p.N - 1, Grade: p.Grade})
-		}
+		s.answer.Picks = append(s.answer.Picks, Pick{Index: p.N - 1, Grade: p.Grade})
 	}
 	s.finish()
 	return s.answer, nil

@@ -29,13 +29,12 @@ func (r *ranker) Rank(_ context.Context, q llm.RankRequest) (*llm.RankReply, err
 
 func TestCrossEncoder(t *testing.T) {
 	srv := llmtest.New(t, llmtest.Ranks(func(*llmtest.Request) []float64 { return []float64{.2, .9, -1, .9} }))
-	least := .1
-	c := rerank.NewCrossEncoder(client(t, srv), &rerank.CrossEncoderOptions{Model: "m", MinScore: &least, Cache: rerank.OpenCache(t.TempDir())})
+	c := rerank.NewCrossEncoder(client(t, srv), &rerank.CrossEncoderOptions{Model: "m", Cache: rerank.OpenCache(t.TempDir())})
 	a, err := c.Rerank(t.Context(), task(4))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]rerank.Pick{{Index: 1, Grade: .9}, {Index: 3, Grade: .9}, {Index: 0, Grade: .2}}, a.Picks); d != "" {
+	if d := cmp.Diff([]rerank.Pick{{Index: 1, Grade: .9}, {Index: 3, Grade: .9}, {Index: 0, Grade: .2}, {Index: 2, Grade: -1}}, a.Picks); d != "" {
 		t.Error(d)
 	}
 	if a.Judged != 4 || a.Model != "m" || a.Prompt != "" || a.Cached {

@@ -240,7 +240,7 @@ func (c *Client) charge(e *Entry, u usage, err error) {
 		e.TokensIn, e.TokensOut, e.Counted = 0, 0, false
 	}
 	e.Money = c.profile.money(e.TokensIn, e.TokensOut)
-	e.State, e.Reason = StateOK, ""
+	e.State = StateOK
 	if err != nil {
 		e.State, e.Reason = StateError, kind(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -106,7 +105,7 @@ func (c *Client) keep(a artifact) error {
 		return err
 	}
 	defer dir.Close() // the file is synced
-	if err := dir.Write(fmt.Sprintf("%s-%s.json", a.Time.Format("20060102T150405"), filepath.Base(a.ID)), append(b, '\n'), 0o600); err != nil {
+	if err := dir.Write(fmt.Sprintf("%s-%s.json", a.Time.Format("20060102T150405"), a.ID), append(b, '\n'), 0o600); err != nil {
 		return err
 	}
 	return dir.Prune(artifactName.MatchString, DebugFiles, DebugBytes)

@@ -118,9 +118,7 @@ func decode[T any](text string, schema *jsonschema.Resolved, check func(*T) erro
 	if err := schema.Validate(value); err != nil {
 		return nil, &decodeError{err.Error(), fmt.Errorf("%w: JSON that does not satisfy the schema", ErrReply)}
 	}
-	if raw, err = json.Marshal(value); err != nil {
-		return nil, &decodeError{err.Error(), fmt.Errorf("%w: not JSON", ErrReply)}
-	}
+	raw, _ = json.Marshal(value) // what was JSON can be that again
 	v := new(T)
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
