@@ -198,7 +198,8 @@ func (c *Cassette) do(ctx context.Context, q question, reply any, ask func(conte
 
 // unquoted undoes the quoting of JSON that a text has when it stands in JSON in a
 // prompt.
-var unquoted = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`)
+var unquoted = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`,
+	`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\u2028`, "\n", `\u2029`, "\n")
 
 // secretIn looks for secrets in the texts of a JSON value. In the value itself,
 // quoting hides where a word begins.

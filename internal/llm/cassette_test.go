@@ -331,7 +331,12 @@ func TestCassetteSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, words := range map[string]string{"plain": "use " + key, "after a line end": "use\n" + key, "after a tab": "\t" + key, "in JSON": string(quoted)} {
+	marked, err := json.Marshal("deploy with <" + key + "> or else")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, words := range map[string]string{"plain": "use " + key, "after a line end": "use\n" + key, "after a tab": "\t" + key, "in JSON": string(quoted),
+		"in brackets in JSON": string(marked)} {
 		for _, in := range []string{"request", "reply"} {
 			path := filepath.Join(t.TempDir(), "tape.jsonl")
 			request, reply, asked := words, "fine", 0

@@ -84,12 +84,19 @@ func (c *Client) redact(v any) any {
 	return v
 }
 
-// redactText cleans a text. The key is sent as a header, but a reply may quote it.
+// redactText cleans a text. The key is sent as a header, but a reply may quote it. Of
+// JSON in a prompt, where quoting may hide the start of a secret, the quoting goes with
+// the secret.
 func (c *Client) redactText(s string) string {
 	if key := c.key(); key != "" {
 		s = strings.ReplaceAll(s, key, "[key]")
 	}
-	return c.opts.Redact(s)
+	s = c.opts.Redact(s)
+	plain := unquoted.Replace(s)
+	if clean := c.opts.Redact(plain); clean != plain {
+		return clean
+	}
+	return s
 }
 
 func (c *Client) keep(a artifact) error {

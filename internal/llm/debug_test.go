@@ -71,6 +71,36 @@ func TestDebugFiles(t *testing.T) {
 	}
 }
 
+// TestDebugFilesOfJSON has a secret stand in JSON in a prompt, where its quoting hides
+// its start.
+func TestDebugFilesOfJSON(t *testing.T) {
+	const secret = "AKIA" + "QYLPMN5HFIQR7XYA"
+	scan := secrets.New()
+	for _, before := range []string{"\n", "\r", "\t", `"`, "<", ">", "&", "\u2028"} {
+		dir := t.TempDir()
+		c := client(t, llmtest.New(t, llmtest.Text("fine")), func(_ *llm.Profile, o *llm.Options) {
+			o.DebugDir, o.Redact = dir, func(s string) string { return secrets.Redact(s, scan.Scan(s)) }
+		})
+		line, err := json.Marshal(map[string]string{"text": "the token is" + before + secret + " of the heron"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := hello()
+		r.Messages[0].Content = "[1] " + string(line)
+		if _, err := c.Ask(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+		if len(files) != 1 {
+			t.Fatalf("files %v", files)
+		}
+		raw, err := os.ReadFile(files[0])
+		if err != nil || bytes.Contains(raw, []byte(secret)) || !bytes.Contains(raw, []byte("of the heron")) {
+			t.Errorf("after %q: %s, %v", before, raw, err)
+		}
+	}
+}
+
 // Debug files are bounded in number: the oldest go, files of others stay.
 func TestDebugFilesBounded(t *testing.T) {
 	dir := t.TempDir()
