@@ -53,7 +53,8 @@ random (as many memories drawn at random). The default is all but llm-selection.
 With --runner chat the model of profiles.task does the tasks, with --runner exec the
 command after --: the prompt is its standard input, its standard output the answer;
 MEMSEARCH_CONTEXT names a file with the context, MEMSEARCH_VAULT the vault, and
-MEMSEARCH_MCP the configuration of an MCP client over the same vaults. Checks of
+MEMSEARCH_MCP the configuration of an MCP client over the same vaults; --verbose shows
+what it says on standard error. Checks of
 type judge ask the model of profiles.judge. A --cassette repeats models offline.
 
 The same command again goes on where it stopped; arms may be added. The whole replay
@@ -260,7 +261,11 @@ func (a *app) replayRunner(r *replayRun, cfg *config.Config, command []string) (
 		if command, err = located(command); err != nil {
 			return nil, nil, err
 		}
-		return &replay.Exec{Command: command, MCP: []string{self, "mcp"}, Timeout: r.timeout}, nothing, nil
+		e := &replay.Exec{Command: command, MCP: []string{self, "mcp"}, Timeout: r.timeout}
+		if f, ok := a.err.(*os.File); ok && a.verbose {
+			e.Stderr = f
+		}
+		return e, nothing, nil
 	case kind == "exec":
 		return nil, nil, usage("memsearch replay run SET --out DIR -- COMMAND", "--runner exec needs a command after --")
 	case kind != "chat":

@@ -177,6 +177,15 @@ sleep 100 & exit 5`
 	if _, recs := records(t, o.Out); recs[0].Error != replay.ErrorTimeout || recs[0].Pass {
 		t.Errorf("a slow command: %+v", recs[0])
 	}
+	for name, script := range map[string]string{"endless": "yes amber", "long": "head -c 1100000 /dev/zero", "behind it": "yes amber & sleep 100"} {
+		o = &replay.Options{Out: t.TempDir(), Settings: settings(t, nil)}
+		if err := replay.Run(t.Context(), set, arms(t, replay.ArmNone), &replay.Exec{Command: []string{"sh", "-c", script}}, o); err != nil {
+			t.Fatal(err)
+		}
+		if _, recs := records(t, o.Out); recs[0].Error != replay.ErrorRunner || !strings.Contains(recs[0].Message, "printed more than 1 MiB") {
+			t.Errorf("%s: %+v", name, recs[0])
+		}
+	}
 	gone := &replay.Exec{Command: []string{"memsearch-no-such-command"}}
 	o = &replay.Options{Out: t.TempDir(), Settings: settings(t, nil)}
 	if err := replay.Run(t.Context(), set, arms(t, replay.ArmNone), gone, o); err != nil {

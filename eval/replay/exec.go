@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/memsearch/memsearch"
@@ -40,6 +41,7 @@ import (
 type Exec struct {
 	Command []string
 	MCP     []string      // the command of the MCP server; empty: MEMSEARCH_MCP names none
+	Stderr  *os.File      // of the command; nil: it is thrown away
 	Timeout time.Duration // zero: [DefaultExecTimeout]
 }
 
@@ -49,7 +51,12 @@ const DefaultExecTimeout = 10 * time.Minute
 const (
 	maxOutput  = 1 << 20 // bytes of an answer
 	promptFile = "prompt"
+
+	watchOutput = 50 * time.Millisecond // how often the length of an answer is looked at
 )
+
+// errFlood ends a command that would fill the disk.
+var errFlood = fmt.Errorf("it printed more than %d MiB", maxOutput>>20)
 
 // Name implements [Runner].
 func (e *Exec) Name() string { return "exec " + strings.Join(e.Command, " ") }
@@ -65,6 +72,8 @@ func (e *Exec) Run(ctx context.Context, t *Trial, p *core.Prepared) (Outcome, me
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(e.Timeout, DefaultExecTimeout), ErrTimeout)
 	defer cancel()
+	ctx, flooded := context.WithCancelCause(ctx)
+	defer flooded(nil)
 	in, err := os.Open(filepath.Join(t.Dir, promptFile))
 	if err != nil {
 		return Outcome{}, memsearch.Cost{}, fmt.Errorf("run command: %w", err)
@@ -78,9 +87,14 @@ func (e *Exec) Run(ctx context.Context, t *Trial, p *core.Prepared) (Outcome, me
 	// With files instead of pipes, nothing is waited for but the command itself.
 	cmd := exec.CommandContext(ctx, e.Command[0], e.Command[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = dir, env, in, out
+	if e.Stderr != nil {
+		cmd.Stderr = e.Stderr
+	}
 	group(cmd)
+	stop := watch(ctx, out, flooded)
 	err = cmd.Run()
 	killGroup(cmd) // what it left running
+	stop()
 	cost := memsearch.Cost{Calls: 1}
 	if ctx.Err() != nil {
 		return Outcome{}, cost, fmt.Errorf("run command: %w", context.Cause(ctx))
@@ -88,11 +102,40 @@ func (e *Exec) Run(ctx context.Context, t *Trial, p *core.Prepared) (Outcome, me
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		return Outcome{}, cost, fmt.Errorf("run command: %w", err)
 	}
-	answer, err := io.ReadAll(io.NewSectionReader(out, 0, maxOutput))
-	if err != nil {
+	answer, err := io.ReadAll(io.NewSectionReader(out, 0, maxOutput+1))
+	switch {
+	case err != nil:
 		return Outcome{}, cost, fmt.Errorf("read answer: %w", err)
+	case len(answer) > maxOutput:
+		return Outcome{}, cost, fmt.Errorf("run command: %w", errFlood)
 	}
 	return Outcome{Answer: strings.TrimSpace(strings.ToValidUTF8(string(answer), "\uFFFD")), Dir: dir, ExitCode: cmd.ProcessState.ExitCode()}, cost, nil
+}
+
+// watch calls flooded when the file grows too long. The function that it returns
+// ends that.
+func watch(ctx context.Context, file *os.File, flooded context.CancelCauseFunc) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(watchOutput)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if fi, err := file.Stat(); err == nil && fi.Size() > maxOutput {
+					flooded(errFlood)
+					return
+				}
+			}
+		}
+	})
+	return func() {
+		cancel()
+		wg.Wait()
+	}
 }
 
 // folder makes the folders of a run and its environment.
