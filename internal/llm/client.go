@@ -68,7 +68,7 @@ type Client struct {
 	http    *http.Client
 	breaker *breaker
 	server  *serverState
-	calls   sync.WaitGroup // under way
+	calls   underway
 }
 
 var _ Asker = (*Client)(nil)
@@ -140,14 +140,43 @@ const closeWait = time.Second
 // waits for any more: what they cost, and that their server does not work, is for the
 // next process to know.
 func (c *Client) Close() error {
-	over := make(chan struct{})
-	go func() { c.calls.Wait(); close(over) }()
 	select {
-	case <-over:
+	case <-c.calls.over():
 	case <-time.After(closeWait):
 	}
 	c.http.CloseIdleConnections()
 	return c.server.close()
+}
+
+// underway counts calls. Unlike a wait group it may be waited for while one begins.
+type underway struct {
+	mu   sync.Mutex
+	n    int
+	none chan struct{} // closed at zero, if somebody waits
+}
+
+func (u *underway) add(n int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.n += n; u.n == 0 && u.none != nil {
+		close(u.none)
+		u.none = nil
+	}
+}
+
+// over returns a channel that is closed when there is no call.
+func (u *underway) over() <-chan struct{} {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.none == nil {
+		u.none = make(chan struct{})
+	}
+	none := u.none
+	if u.n == 0 {
+		close(none)
+		u.none = nil
+	}
+	return none
 }
 
 // messageTokens is what a message costs besides its text, and replyTokens what
@@ -177,8 +206,8 @@ type paid struct {
 // pay makes a call, again if it fails for a while, and returns what all tries
 // cost.
 func (c *Client) pay(ctx context.Context, p paid) (memsearch.Cost, error) {
-	c.calls.Add(1)
-	defer c.calls.Done()
+	c.calls.add(1)
+	defer c.calls.add(-1)
 	var cost memsearch.Cost
 	if n := p.in + p.out; n > c.profile.ContextWindow {
 		return cost, fmt.Errorf("%w: %d tokens with its reply, the window has %d", ErrTooLong, n, c.profile.ContextWindow)
