@@ -29,18 +29,7 @@ func (a *app) mcpCmd() *cobra.Command {
 				return err
 			}
 			defer m.Close()
-			return mcp.Serve(c.Context(), mcp.New(m, &mcp.Options{Version: version(), Zone: cfg.Zone}), a.in, unbuffered{a.out})
+			return mcp.Serve(c.Context(), mcp.New(m, &mcp.Options{Version: version(), Zone: cfg.Zone}), a.in, a.out.dst)
 		},
 	}
-}
-
-// unbuffered sends what is written at once.
-type unbuffered struct{ out *answer }
-
-func (u unbuffered) Write(p []byte) (int, error) {
-	n, err := u.out.Write(p)
-	if err == nil {
-		err = u.out.flush()
-	}
-	return n, err
 }

@@ -10,10 +10,11 @@ import (
 // An answer is buffered standard output that remembers what went wrong, so that a
 // full disk or a reader that went away is told once, at the end.
 type answer struct {
+	dst io.Writer // for what must not wait in the buffer
 	buf *bufio.Writer
 }
 
-func newAnswer(w io.Writer) *answer { return &answer{buf: bufio.NewWriterSize(w, 64<<10)} }
+func newAnswer(w io.Writer) *answer { return &answer{w, bufio.NewWriterSize(w, 64<<10)} }
 
 func (a *answer) Write(p []byte) (int, error) { return a.buf.Write(p) }
 

@@ -1,9 +1,6 @@
 package mcp_test
 
 import (
-	"context"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,35 +148,5 @@ func TestOff(t *testing.T) {
 	got, failed := call(t, connect(t, memory(t, &core.Options{Mode: core.ModeOff})), "recall", map[string]any{"query": "heron"})
 	if failed || got != "Nothing was found.\n(memory is off (mode: off))" {
 		t.Errorf("%v: %s", failed, got)
-	}
-}
-
-// TestServe guards against answers that are lost when the client closes its end
-// at once.
-func TestServe(t *testing.T) {
-	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"recall","arguments":{"query":"heron"}}}
-{"jsonrpc":"2.0","id":3,"method":"nothing"}
-`
-	s := mcp.New(memory(t, &core.Options{}), nil)
-	var out strings.Builder
-	if err := mcp.Serve(t.Context(), s, strings.NewReader(in), &out); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"id":1`, "in the weir", `"id":3,"error"`} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %s in %s", want, out.String())
-		}
-	}
-	if err := mcp.Serve(t.Context(), s, strings.NewReader("no JSON\n"), io.Discard); err == nil {
-		t.Error("what is no JSON was taken")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	silent, open := io.Pipe()
-	defer open.Close()
-	if err := mcp.Serve(ctx, s, silent, io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
 	}
 }
