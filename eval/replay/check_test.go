@@ -51,6 +51,14 @@ var checkCases = []struct {
 	{`{type: contains, any_of: [燕麦拿铁]}`, "我不是非常喜欢喝燕麦拿铁", true}, // further off than three characters: a limit
 	{`{type: contains, any_of: [燕麦拿铁]}`, "不喝燕麦拿铁", false},
 	{`{type: contains, any_of: [罗一舟], none_of: [何敏]}`, "是罗一舟，而不是何敏", true},
+	{`{type: contains, any_of: [NATS], none_of: [RabbitMQ]}`, "已经换成 NATS（之前是 RabbitMQ）", true},
+	{`{type: contains, any_of: [Priyanka], none_of: [Tomasz]}`, "Priyanka; before that it was Tomasz.", true},
+	{`{type: contains, any_of: [Priyanka], none_of: [Tomasz]}`, "Previously Priyanka, now Tomasz.", false},
+	{`{type: contains, any_of: ["10:25"], none_of: ["09:40"]}`, "It moved from 09:40 to 10:25.", true},
+	{`{type: contains, any_of: ["10:25"], none_of: ["09:40"]}`, "It moved from 10:25 to 09:40.", false},
+	{`{type: contains, any_of: [osprey.pem]}`, "Previously fixed by osprey.pem.", true}, // the former counts for any_of
+	{`{type: contains, any_of: [NATS], none_of: [RabbitMQ], literal: true}`, "NATS, previously RabbitMQ", false},
+	{`{type: contains, any_of: ["4-117"]}`, "Desk 4\u2011117", true}, // a hyphen that does not break
 	{`{type: contains, any_of: ["8317"]}`, "port 18317", false},
 	{`{type: contains, any_of: ["8317"]}`, "端口8317。", true},
 	{`{type: contains, any_of: ["10.11"]}`, "10.11.2", false},
@@ -90,6 +98,8 @@ var checkCases = []struct {
 	{`{type: set, values: [a, b, c], threshold: 0.76}`, "a; b; c; d", false},
 	{`{type: set, values: [a, b, c], threshold: 0.6}`, "a、b", true}, // 2 of 3
 	{`{type: set, values: [进展, 风险]}`, "固定分：进展和风险", true},
+	{`{type: set, values: [进展, 风险]}`, "一、进展\n二、**风险**", true},
+	{`{type: set, values: [进展, 风险]}`, "一、进展\n二、风险\n三、总结", false},
 	{`{type: set, values: ["a b", c], separators: ["|"]}`, "a b | c", true},
 	{`{type: set, values: [a]}`, "", false},
 
@@ -139,6 +149,16 @@ func TestNumberCheck(t *testing.T) {
 		{`value: 85, units: [ms]`, "85ms", true},
 		{`value: 95, units: [ms]`, "85 ms at the 95th percentile", false},
 		{`value: 5, units: [$]`, "$5", true},
+		{`value: 85, units: [ms]`, "85", true}, // the whole answer
+		{`value: 85, units: [ms]`, "**85**.", true},
+		{`value: 85, units: [ms]`, "85 or so", false},
+		{`value: 85, units: [ms]`, "95", false},
+		{`value: 520, units: [次]`, "提高到每分钟 **520** 次", true},
+		{`value: 12, units: [秒], not: [45]`, "目前为12秒（原为45秒）。", true},
+		{`value: 12, units: [秒], not: [45]`, "原为12秒，目前为45秒。", false},
+		{`value: 9462, not: [8317]`, "It listens on 9462 now; previously 8317.", true},
+		{`value: 9462, not: [8317]`, "Previously 9462, now 8317.", false},
+		{`value: 9462, not: [8317], only: true`, "9462, previously 8317.", false},
 		{`value: 12, units: [秒]`, "十二秒", true},
 		{`value: 12, units: [秒]`, "超时是１２秒", true},
 		{`value: 25000`, "两万五千", true},

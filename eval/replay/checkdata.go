@@ -182,7 +182,7 @@ type setCheck struct {
 }
 
 var (
-	bullet  = regexp.MustCompile(`(?m)^[ \t]*(?:[-*+•]|[0-9]{1,3}[.)、])[ \t]*`)
+	bullet  = regexp.MustCompile(`(?m)^[ \t]*(?:[-*+•]|[0-9]{1,3}[.)、]|[一二三四五六七八九十]{1,3}、)[ \t]*`)
 	leadIn  = regexp.MustCompile(`^[^\n:：]*(?::\s|：|:$)\s*`)
 	parting = regexp.MustCompile(`\n|[,;、，；]|(?i)\band\b|和`)
 )

@@ -18,8 +18,9 @@ import (
 // beside a unit (三十), and anywhere when they are long (两万五千): short ones are
 // parts of words.
 //
-// With units, only numbers with one of the units beside them count. A number that
-// is negated, as containsCheck sees it, never counts. One number that matches is
+// With units, only numbers with one of the units beside them count, and one that is
+// the whole answer. A number that is negated, as containsCheck sees it, never
+// counts; one that is said to be former does not count against not. One number that matches is
 // enough, so an answer that tries several would pass: list the tempting ones in
 // not, or say only, which wants every number that counts to match. Limits: no
 // conversion of units, no words like "dozen" or "twenty".
@@ -61,38 +62,42 @@ func (c *numberCheck) matches(v float64) bool {
 }
 
 func (c *numberCheck) Check(_ context.Context, o Outcome) (Verdict, error) {
-	found := numbers(normal(o.Answer), c.Units)
+	text := unmarked.Replace(normal(o.Answer))
+	found := numbers(text, c.Units)
 	if len(found) == 0 {
 		return fail("the answer has no number that counts"), nil
 	}
-	hit := false
-	for _, v := range found {
-		switch {
-		case c.matches(v):
-			hit = true
-		case c.Only || slices.Contains(c.Not, v):
-			return fail("the answer has %v", v), nil
+	var values []float64
+	for _, n := range found {
+		if c.Only && !c.matches(n.v) || slices.Contains(c.Not, n.v) && !dismissed(text[:n.from]) {
+			return fail("the answer has %v", n.v), nil
 		}
+		values = append(values, n.v)
 	}
-	if !hit {
-		return fail("the answer has %v, not %v", found, *c.Value), nil
+	if !slices.ContainsFunc(values, c.matches) {
+		return fail("the answer has %v, not %v", values, *c.Value), nil
 	}
 	return pass("the answer has %v", *c.Value), nil
 }
+
+// unmarked takes away the marks of Markdown that part numbers from their units.
+var unmarked = strings.NewReplacer("**", "", "`", "")
 
 var (
 	arabic = regexp.MustCompile(`[0-9]{1,3}(?:[, _][0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?`)
 	han    = regexp.MustCompile(`[零〇一二两三四五六七八九十百千万亿]+`)
 )
 
+// A place is a number in a text.
+type place struct {
+	from, to int
+	v        float64
+	han      bool
+}
+
 // numbers returns the numbers of a text in normal form, in order, that have a
-// unit beside them if any is given and are not negated.
-func numbers(text string, units []string) []float64 {
-	type place struct {
-		from, to int
-		v        float64
-		han      bool
-	}
+// unit beside them if any is given, or are all of it, and are not negated.
+func numbers(text string, units []string) []place {
 	var places []place
 	for _, m := range arabic.FindAllStringIndex(text, -1) {
 		// 10 000 is one number, 12 345678 are two: what is cut short is no number.
@@ -111,13 +116,14 @@ func numbers(text string, units []string) []float64 {
 		}
 	}
 	slices.SortFunc(places, func(a, b place) int { return a.from - b.from })
-	var out []float64
+	var out []place
 	for _, p := range places {
 		beside := unitBeside(text, p.from, p.to, units)
-		if len(units) > 0 && !beside || p.han && !beside && !alone(text, p.from, p.to) && !longNumeral(text[p.from:p.to]) || negated(text[:p.from]) {
+		all := strings.Trim(text, ` ."'。`) == text[p.from:p.to]
+		if len(units) > 0 && !beside && !all || p.han && !beside && !alone(text, p.from, p.to) && !longNumeral(text[p.from:p.to]) || negated(text[:p.from]) {
 			continue
 		}
-		out = append(out, p.v)
+		out = append(out, p)
 	}
 	return out
 }

@@ -20,8 +20,8 @@ func normal(s string) string {
 	return strings.Join(strings.Fields(cases.Fold().String(s)), " ")
 }
 
-// narrow maps the full-width forms of ASCII, curly quotes, and the minus of
-// typography to ASCII.
+// narrow maps the full-width forms of ASCII, curly quotes, and the hyphens and the
+// minus of typography to ASCII.
 func narrow(r rune) rune {
 	switch {
 	case r >= '！' && r <= '～':
@@ -32,7 +32,7 @@ func narrow(r rune) rune {
 		return '\''
 	case r == '“' || r == '”':
 		return '"'
-	case r == '−':
+	case r == '−' || r == '‐' || r == '‑':
 		return '-'
 	}
 	return r
@@ -81,7 +81,8 @@ func (c *exactCheck) Check(_ context.Context, o Outcome) (Verdict, error) {
 //
 // A phrase with a negation close before it in the same clause does not stand
 // there: "not Helix" neither satisfies any_of: [Helix] nor breaks none_of:
-// [Helix]. Limits: a negation behind the phrase ("Helix is wrong"), further off
+// [Helix]. None_of is not broken by what is said to be former, either: "12 s,
+// previously 45 s" does not suggest 45 s. Limits: a negation behind the phrase ("Helix is wrong"), further off
 // than two words, or of another kind ("I doubt it is Helix") is not seen, and one
 // that negates something else ("not that I mind Helix") is taken for one. List
 // such wordings in none_of when answers use them. Literal turns this off.
@@ -109,9 +110,14 @@ func (c *containsCheck) prepare() error {
 
 func (c *containsCheck) Check(_ context.Context, o Outcome) (Verdict, error) {
 	text := normal(o.Answer)
-	has := func(p string) bool { return stands(text, p, c.Literal) }
+	said, suggested := negated, dismissed
+	if c.Literal {
+		never := func(string) bool { return false }
+		said, suggested = never, never
+	}
+	has := func(p string) bool { return stands(text, p, said) }
 	for _, p := range c.NoneOf {
-		if has(p) {
+		if stands(text, p, suggested) {
 			return fail("the answer says %s", quote(p)), nil
 		}
 	}
@@ -126,9 +132,9 @@ func (c *containsCheck) Check(_ context.Context, o Outcome) (Verdict, error) {
 	return pass("the answer says what it must"), nil
 }
 
-// stands reports whether the phrase occurs in text as whole words, not negated
-// unless literal.
-func stands(text, phrase string, literal bool) bool {
+// stands reports whether the phrase occurs in text as whole words, at a place
+// that the text before it does not excuse.
+func stands(text, phrase string, excused func(before string) bool) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], phrase)
 		if i < 0 {
@@ -136,7 +142,7 @@ func stands(text, phrase string, literal bool) bool {
 		}
 		i += at
 		end := i + len(phrase)
-		if whole(text, i, end) && (literal || !negated(text[:i])) {
+		if whole(text, i, end) && !excused(text[:i]) {
 			return true
 		}
 		_, n := utf8.DecodeRuneInString(text[i:])
@@ -175,11 +181,26 @@ func joins(r rune) bool {
 var (
 	negated2 = regexp.MustCompile(`(?:^|[^\pL\pN])(?:not|no|never|no longer|without|instead of|rather than|other than|stopped|avoid|[a-z]+n't|cannot)(?:[ "'` + "`" + `*(]+[\pL\pN'_-]+){0,2}[ "'` + "`" + `*(]*$`)
 	negatedZ = regexp.MustCompile(`(?:不是|不要|不用|不再|不能|不会|不应|不该|并非|而非|而不是|没有|没在|别用|别再|别|不|勿|无需|取代了?|代替)\PZ{0,3} ?["'「` + "`" + `*(]*$`)
+	earlier  = regexp.MustCompile(`(?:^|[^\pL\pN])(?:previously|formerly|former|originally|used to be|(?:it|that|which) was|(?:moved|changed|raised|switched) from|replaced|replaces|replacing)(?:[ "'` + "`" + `*(]+[\pL\pN'_-]+){0,2}[ "'` + "`" + `*(]*$`)
+	earlierZ = regexp.MustCompile(`(?:之前|以前|此前|先前|原来|原先|原本|原为|曾)\PZ{0,3} ?["'「` + "`" + `*(]*$`)
 	plainNot = regexp.MustCompile(`(?:^|[^\pL])(?:not only|not just|no doubt|no problem|no worries)[^\pL]|不仅|不但|不只|别忘|不客气|没问题`)
 )
 
 // negated reports whether the text before a phrase negates it.
 func negated(before string) bool {
+	clause := clauseEnd(before)
+	return !plainNot.MatchString(clause+" ") && (negated2.MatchString(clause) || negatedZ.MatchString(clause))
+}
+
+// dismissed reports whether the text before a phrase negates it or says that it
+// held before.
+func dismissed(before string) bool {
+	clause := clauseEnd(before)
+	return earlier.MatchString(clause) || earlierZ.MatchString(clause) || negated(before)
+}
+
+// clauseEnd returns what the clause at the end of a text has of it.
+func clauseEnd(before string) string {
 	clause := before
 	if i := strings.LastIndexAny(before, ".,;:!?。，；：！？、\n—"); i >= 0 {
 		_, n := utf8.DecodeRuneInString(before[i:])
@@ -192,10 +213,7 @@ func negated(before string) bool {
 			clause = clause[1:]
 		}
 	}
-	if plainNot.MatchString(clause + " ") {
-		return false
-	}
-	return negated2.MatchString(clause) || negatedZ.MatchString(clause)
+	return clause
 }
 
 // regexCheck matches an RE2 expression against the answer as it stands; absent
