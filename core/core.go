@@ -209,6 +209,9 @@ func Open(ctx context.Context, scopes []Scope, opts *Options) (_ *Memory, err er
 // As returns a view of m for another caller. Closing either closes both.
 func (m *Memory) As(c Caller) *Memory { return &Memory{shared: m.shared, caller: c, only: m.only} }
 
+// Mode returns the mode that m was opened in.
+func (m *Memory) Mode() Mode { return m.mode }
+
 // In returns a view of m that looks for the ids it is given in the scope called
 // name alone. Searches and lists go over all scopes as before. Closing either
 // closes both.
