@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +54,9 @@ func (a *app) openAs(ctx context.Context, o core.Options) (*core.Memory, *config
 		if first == nil {
 			first = cfg
 		}
+		if i := slices.IndexFunc(scopes, func(s core.Scope) bool { return cfg.IndexDir != "" && s.IndexDir == cfg.IndexDir }); i >= 0 {
+			return nil, nil, usage("set index_dir in each vault's memsearch.yaml", "the vaults %s and %s cannot share the index folder %s", scopes[i].Name, p.name, cfg.IndexDir)
+		}
 		scopes = append(scopes, core.Scope{Name: p.name, Dir: p.dir, IndexDir: cfg.IndexDir})
 	}
 	o.Settings, o.Logger = first, a.logger()
@@ -97,9 +101,7 @@ func (a *app) openIn(ctx context.Context, scope string) (*core.Memory, *config.C
 }
 
 // usesDefault reports whether neither a flag nor the environment names a vault.
-func (a *app) usesDefault() bool {
-	return len(a.vaults) == 0 && os.Getenv(vaultVariable) == "" && os.Getenv(vaultsVariable) == ""
-}
+func (a *app) usesDefault() bool { return len(a.given()) == 0 }
 
 func (a *app) missingHint() string {
 	if a.usesDefault() {

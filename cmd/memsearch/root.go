@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,18 +99,24 @@ const (
 // A place is one scope named on the command line.
 type place struct{ name, dir string }
 
+// given returns the vaults that a flag or else the environment names. Empty parts
+// of a list are passed over.
+func (a *app) given() []string {
+	if len(a.vaults) > 0 {
+		return a.vaults
+	}
+	several := slices.DeleteFunc(filepath.SplitList(os.Getenv(vaultsVariable)), func(v string) bool { return v == "" })
+	if one := os.Getenv(vaultVariable); len(several) == 0 && one != "" {
+		return []string{one}
+	}
+	return several
+}
+
 // places returns the scopes to open, the first being the one written to.
 func (a *app) places() ([]place, error) {
-	given := a.vaults
+	given := a.given()
 	if len(given) == 0 {
-		switch one, several := os.Getenv(vaultVariable), os.Getenv(vaultsVariable); {
-		case several != "":
-			given = filepath.SplitList(several)
-		case one != "":
-			given = []string{one}
-		default:
-			given = []string{defaultVault()}
-		}
+		given = []string{defaultVault()}
 	}
 	var out []place
 	seen := map[string]bool{}
@@ -119,6 +126,9 @@ func (a *app) places() ([]place, error) {
 			p = place{name: name, dir: dir}
 		} else if i > 0 {
 			p.name = filepath.Base(v)
+			if abs, err := filepath.Abs(v); err == nil {
+				p.name = filepath.Base(abs) // of "." and "..", too
+			}
 		}
 		if p.dir == "" {
 			return nil, usage("--vault DIR", "the vault has no folder: %q", v)
@@ -158,11 +168,9 @@ func (a *app) vaultSettings() (*config.Config, error) {
 	return a.settings(places[0].dir)
 }
 
-func isName(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
-}
+// isName reports whether what stands before a "=" is a name: part of a path it is
+// when a slash is in it, as in ./a=b.
+func isName(s string) bool { return s != "" && !strings.ContainsAny(s, `/\`) }
 
 // settings loads the configuration of the vault in dir.
 func (a *app) settings(dir string) (*config.Config, error) {

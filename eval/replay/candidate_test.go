@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -193,6 +194,27 @@ sleep 100 & exit 5`
 	}
 	if _, recs := records(t, o.Out); recs[0].Error != replay.ErrorRunner {
 		t.Errorf("no such command: %+v", recs[0])
+	}
+}
+
+// TestExecVaults guards against a command that is told of another vault than the
+// one that the task is over.
+func TestExecVaults(t *testing.T) {
+	t.Parallel()
+	list := string(os.PathListSeparator)
+	for name, want := range map[string]string{"团队 b": "团队 b", "a=b": "cannot name the vault a=b", "a" + list + "b": "cannot name the vault a" + list + "b"} {
+		dir := write(t, map[string]string{
+			name + "/port.md": "---\nid: mem_port\n---\nThe port is 9462.\n",
+			"tasks.yaml":      strings.Replace(head, "vault: vault", "vault: "+strconv.Quote(name), 1) + port,
+		})
+		o := &replay.Options{Out: t.TempDir(), Settings: settings(t, nil)}
+		e := &replay.Exec{Command: []string{"sh", "-c", `printf %s "${MEMSEARCH_VAULTS%%=*}"`}}
+		if err := replay.Run(t.Context(), load(t, filepath.Join(dir, "tasks.yaml")), arms(t, replay.ArmMemory), e, o); err != nil {
+			t.Fatal(err)
+		}
+		if _, recs := records(t, o.Out); !strings.Contains(recs[0].Answer+recs[0].Message, want) {
+			t.Errorf("%s: %+v", name, recs[0])
+		}
 	}
 }
 

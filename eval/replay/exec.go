@@ -169,7 +169,11 @@ func (e *Exec) folder(t *Trial, p *core.Prepared) (dir string, env []string, err
 	if t.Vault {
 		first = t.State.Scopes[0].Dir
 		for _, sc := range t.State.Scopes {
-			vaults = append(vaults, sc.Name+"="+sc.Dir)
+			vault := sc.Name + "=" + sc.Dir
+			if strings.Contains(sc.Name, "=") || len(filepath.SplitList(vault)) > 1 {
+				return "", nil, fmt.Errorf("MEMSEARCH_VAULTS cannot name the vault %s in %s: a name without = and folders without %c are needed", sc.Name, sc.Dir, os.PathListSeparator)
+			}
+			vaults = append(vaults, vault)
 		}
 	}
 	own := append(slices.Clone(t.Env),
