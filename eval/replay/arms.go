@@ -238,12 +238,41 @@ func (t *Trial) pack(ctx context.Context, by string, o core.ListOptions, choose 
 	}
 	fixed := tokens.Bound(recall.Instructions) + 1
 	packed := recall.Pack(pieces, t.Budget-fixed)
+	if by == ArmOracle && len(packed.Used) < len(pieces) {
+		t.tellingFirst(pieces)
+		packed = recall.Pack(pieces, t.Budget-fixed)
+	}
 	out := &core.Prepared{Result: res}
 	if packed.Text != "" {
 		res.Status, res.Context, res.Tokens, res.Injected = memsearch.StateOK, packed.Text, packed.Tokens, packed.Used
 		out.Instructions, out.Content, out.Tokens = recall.Instructions, packed.Text, packed.Tokens+fixed
 	}
 	return out, nil
+}
+
+// tellingFirst orders passages of right memories that do not fit the budget: those
+// that say a right answer come first, then those with most words of the question.
+// A search finds the telling part of a long memory, and the oracle is its ceiling.
+func (t *Trial) tellingFirst(pieces []recall.Piece) {
+	asked := marks(t.Task.Question())
+	rank := map[string]int{}
+	for _, p := range pieces {
+		n := 0
+		for w := range marks(p.Text) {
+			if asked[w] {
+				n++
+			}
+		}
+		said := func(s Sample) bool {
+			words := plain(s.Answer)
+			return words != "" && !slight(words) && strings.Contains(" "+plain(p.Text)+" ", " "+words+" ")
+		}
+		if slices.ContainsFunc(t.Task.Right, said) {
+			n += len(asked) + 1
+		}
+		rank[p.ID] = n
+	}
+	slices.SortStableFunc(pieces, func(a, b recall.Piece) int { return cmp.Compare(rank[b.ID], rank[a.ID]) })
 }
 
 // piece is a passage as a context shows it.

@@ -307,3 +307,30 @@ func TestBudget(t *testing.T) {
 		}
 	}
 }
+
+// TestOracleOfLongMemories: of a memory that does not fit the budget the oracle hands
+// over the part that says the answer, wherever it stands.
+func TestOracleOfLongMemories(t *testing.T) {
+	t.Parallel()
+	var long strings.Builder
+	long.WriteString("---\nid: mem_log\nsummary: The log of the voyage\n---\n# Log\n")
+	for day := range 80 {
+		fmt.Fprintf(&long, "\n## Day %d\n\nWind from the west, sea calm, nothing was seen but gulls and a few sails far off. All are well.\n", day+1)
+		if day == 70 {
+			long.WriteString("The harbour code is amber.\n")
+		}
+	}
+	dir := write(t, map[string]string{"vault/log.md": long.String(), "tasks.yaml": shipTasks +
+		"  - {id: h1, tags: [helps], prompt: \"Which harbour code?\", gold: [mem_log], checks: [{type: exact, value: amber}], right: [amber], wrong_answers: [unknown]}\n"})
+	out := t.TempDir()
+	o := &replay.Options{Out: out, Settings: settings(t, nil), Budget: 300}
+	if err := replay.Run(t.Context(), load(t, filepath.Join(dir, "tasks.yaml")), arms(t, "none", "oracle"), replay.Scripted(scripted), o); err != nil {
+		t.Fatal(err)
+	}
+	_, list := records(t, out)
+	for _, r := range list {
+		if r.Pass != (r.Arm == "oracle") {
+			t.Errorf("%s: pass %v", r.Arm, r.Pass)
+		}
+	}
+}
