@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -41,14 +42,23 @@ type QAOptions struct {
 
 	// Judge lets a model grade every answer against the given one. Without it,
 	// only answers of at most ShortAnswer words become tasks, and must stand in
-	// what the agent says: a right answer in other words then fails, for every
-	// arm alike.
+	// what the agent says, dates and small numbers in any of their spellings: a right
+	// answer in other words then fails, for every arm alike.
 	Judge       bool
 	ShortAnswer int // zero: [DefaultShortAnswer]
 }
 
 // QASkips counts the questions that became no task, by reason.
 type QASkips map[string]int
+
+// String lists the reasons.
+func (s QASkips) String() string {
+	var out []string
+	for _, why := range slices.Sorted(maps.Keys(s)) {
+		out = append(out, fmt.Sprintf("%s (%d)", why, s[why]))
+	}
+	return strings.Join(out, ", ")
+}
 
 // FromQA turns questions over conversations, as LoCoMo (Maharana et al. 2024)
 // and LongMemEval (Wu et al. 2025) ask them, into a task set: one vault for each
@@ -102,7 +112,7 @@ func fromQA(ctx context.Context, o QAOptions) (*Set, QASkips, error) {
 		}
 	}
 	if len(file.Tasks) == 0 {
-		return nil, nil, fmt.Errorf("no question became a task (%v)", c.skips)
+		return nil, nil, fmt.Errorf("no question became a task: %s", c.skips)
 	}
 	raw, err := yaml.Marshal(file)
 	if err != nil {
@@ -247,10 +257,48 @@ func markdown(d eval.Document, n int) (rel string, raw []byte, gold string, err 
 	return rel, fmt.Appendf(nil, "---\n%s---\n%s\n", front, strings.TrimSpace(d.Text)), rel, err
 }
 
-const unsure = "It depends; there are several possibilities."
+// unsure is a vague answer, by language.
+var unsure = map[string]string{"en": "It depends; there are several possibilities.", "zh": "这要看情况，有好几种可能。"}
 
 // unknown are ways to say that one does not know.
-var unknown = []string{"not know", "don't know", "no information", "not mentioned", "not have", "don't have", "no record", "cannot tell", "unknown", "不知道", "没有", "无法", "不清楚"}
+var unknown = []string{"not know", "don't know", "cannot know", "can't know", "not tell", "cannot tell", "can't tell", "unknown", "no idea", "no information", "no mention", "no record", "no evidence",
+	"not have", "don't have", "not mention", "doesn't mention", "not mentioned", "isn't mentioned", "not say", "doesn't say", "not specified", "nothing", "unable",
+	"不知", "不清楚", "无法", "未提", "没提", "没有提", "没有记录", "没有相关", "没有任何", "没有关于", "没有信息", "没有这"}
+
+var dateLayouts = []string{"2 January 2006", "2 January, 2006", "January 2, 2006", "January 2 2006", time.DateOnly}
+
+// spellings returns the usual ways to write an answer that is a date or a small
+// number, else the answer alone.
+func spellings(answer string) []string {
+	for _, layout := range dateLayouts {
+		at, err := time.Parse(layout, answer)
+		if err != nil {
+			continue
+		}
+		out := []string{answer}
+		for _, l := range dateLayouts {
+			out = append(out, at.Format(l))
+		}
+		nth := ordinal(at.Day())
+		out = append(out, nth+at.Format(" January 2006"), nth+at.Format(" of January 2006"), at.Format("January ")+nth+at.Format(", 2006"))
+		slices.Sort(out)
+		return slices.Compact(out)
+	}
+	if n, err := strconv.Atoi(answer); err == nil && n > 1 && n < len(numerals) {
+		return []string{answer, numerals[n]}
+	}
+	return []string{answer}
+}
+
+// numerals are from two on: "one" is mostly no number.
+var numerals = []string{"", "", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+
+func ordinal(n int) string {
+	if n%100/10 != 1 && n%10 >= 1 && n%10 <= 3 {
+		return strconv.Itoa(n) + [...]string{"st", "nd", "rd"}[n%10-1]
+	}
+	return strconv.Itoa(n) + "th"
+}
 
 // task makes a task of questions[i], or counts why not.
 func (c *converter) task(questions []eval.Question, i int) *qaTask {
@@ -264,7 +312,7 @@ func (c *converter) task(questions []eval.Question, i int) *qaTask {
 	if at.IsZero() {
 		at = c.o.Now
 	}
-	t := &qaTask{ID: unsafeName.ReplaceAllString(q.ID, "-"), Prompt: q.Text, Now: at.Format(time.RFC3339), Scopes: []string{name}, Wrong: []string{unsure}}
+	t := &qaTask{ID: unsafeName.ReplaceAllString(q.ID, "-"), Prompt: q.Text, Now: at.Format(time.RFC3339), Scopes: []string{name}, Wrong: []string{unsure[language(q.Text)]}}
 	trap := q.Category == eval.Adversarial
 	switch {
 	case at.IsZero():
@@ -281,7 +329,7 @@ func (c *converter) task(questions []eval.Question, i int) *qaTask {
 		return skip("the answer is long, and there is no judge")
 	default:
 		t.Tags, t.Right = []string{TagHelps}, []string{answer}
-		t.Checks = []qaCheck{{Type: "contains", AnyOf: []string{strings.TrimRight(answer, ".。")}}}
+		t.Checks = []qaCheck{{Type: "contains", AnyOf: spellings(strings.TrimRight(answer, ".。"))}}
 	}
 	if !trap {
 		for _, id := range slices.Sorted(maps.Keys(c.qrels[q.ID])) {

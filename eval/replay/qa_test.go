@@ -70,7 +70,7 @@ func TestFromQA(t *testing.T) {
 		{"q0", "helps en single_hop", "c1", "2023-10-22T09:55:00Z", []string{"Bilbo."}, []string{vague, "2021"}},
 		{"q1", "helps en temporal", "c1", "2023-10-22T23:59:59Z", []string{"2021"}, []string{vague, "Because he had found a position at the university there."}},
 		{"q3", "trap en", "c1", "2023-10-22T23:59:59Z", []string{"I do not know."}, []string{vague, "Bilbo"}},
-		{"q4", "helps zh", "c2", "2024-02-01T09:00:00Z", []string{"晚舟七号"}, []string{vague, "none"}},
+		{"q4", "helps zh", "c2", "2024-02-01T09:00:00Z", []string{"晚舟七号"}, []string{"这要看情况，有好几种可能。", "none"}},
 	}
 	if d := cmp.Diff(wantRows, got); d != "" {
 		t.Errorf("tasks (-want +got):\n%s", d)
@@ -122,6 +122,48 @@ func TestFromQASkips(t *testing.T) {
 	}
 }
 
+// TestFromQASpellings: a date or a number in another spelling is the same answer,
+// and there are many ways not to know.
+func TestFromQASpellings(t *testing.T) {
+	dir, o := qa(t)
+	lines := `{"id": "day", "conversation": "c1", "text": "When did Bob move?", "answer": "3 May 2023"}
+{"id": "count", "conversation": "c1", "text": "How many cats has Ann?", "answer": 6}
+{"id": "trap", "conversation": "c1", "text": "Where did Ann move?", "answer": "Oslo", "category": "adversarial"}
+`
+	for name, text := range map[string]string{"queries.jsonl": lines, "qrels.tsv": "day 0 c1:D1:2 1\ncount 0 c1:D1:1 1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, skips, err := replay.FromQA(t.Context(), o)
+	if err != nil || len(s.Tasks) != 3 {
+		t.Fatalf("%v, %v", skips, err)
+	}
+	for answer, want := range map[string][3]bool{ // day, count, trap
+		"On 3 May 2023.":                     {true, false, false},
+		"Bob moved on May 3, 2023":           {true, false, false},
+		"It was May 3rd, 2023.":              {true, false, false},
+		"the 3rd of May 2023":                {true, false, false},
+		"2023-05-03":                         {true, false, false},
+		"13 May 2023":                        {false, false, false},
+		"May 2023":                           {false, false, false},
+		"She has six cats.":                  {false, true, false},
+		"6":                                  {false, true, false},
+		"sixteen":                            {false, false, false},
+		"I can't tell where Ann moved.":      {false, false, true},
+		"That isn't mentioned anywhere.":     {false, false, true},
+		"Nothing is said about that.":        {false, false, true},
+		"I do not know for certain: to Oslo": {false, false, false},
+	} {
+		for i := range s.Tasks {
+			pass, _, err := s.Tasks[i].Grade(t.Context(), replay.Outcome{Answer: answer})
+			if err != nil || pass != want[i] {
+				t.Errorf("%s: %q: %v, %v", s.Tasks[i].ID, answer, pass, err)
+			}
+		}
+	}
+}
+
 func TestFromQAJudged(t *testing.T) {
 	dir, o := qa(t)
 	o.Judge, o.Dir, o.Now = true, filepath.Join(dir, "judged"), time.Time{}
@@ -140,6 +182,15 @@ func TestFromQAJudged(t *testing.T) {
 	}
 	if len(s.Tasks) != 5 || judged != 4 {
 		t.Errorf("%d tasks, %d judged", len(s.Tasks), judged)
+	}
+	nothing := `{"id": "a", "text": "A?", "query_date": "2023-10-22"}` + "\n" + `{"id": "b", "text": "B?", "answer": "B"}` + "\n"
+	if err := os.WriteFile(o.Questions, []byte(nothing), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o.Dir = filepath.Join(dir, "second")
+	want := "no question became a task: no answer (1), no query_date, and no time is given (1)"
+	if _, _, err := replay.FromQA(t.Context(), o); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("nothing to convert: %v, want %q", err, want)
 	}
 	o.Dir, o.Qrels = filepath.Join(dir, "third"), filepath.Join(dir, "none")
 	if _, _, err := replay.FromQA(t.Context(), o); err == nil {
