@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -211,6 +212,16 @@ func (m *Memory) As(c Caller) *Memory { return &Memory{shared: m.shared, caller:
 
 // Mode returns the mode that m was opened in.
 func (m *Memory) Mode() Mode { return m.mode }
+
+// Moved reports whether the folder of a scope is not the one that was opened any
+// more: m goes on with that one, wherever it is, until somebody opens the scopes
+// again.
+func (m *Memory) Moved() bool {
+	return slices.ContainsFunc(m.scopes, func(s *scope) bool {
+		fi, err := os.Stat(s.vault.Dir())
+		return err != nil || !os.SameFile(fi, s.folder)
+	})
+}
 
 // In returns a view of m that looks for the ids it is given in the scope called
 // name alone. Searches and lists go over all scopes as before. Closing either

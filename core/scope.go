@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -21,6 +23,7 @@ type scope struct {
 	name     string
 	readOnly bool
 	vault    *vault.Vault
+	folder   fs.FileInfo // of the vault when it was opened
 	disk     *index.Index
 	model    embed.Embedder // with the scope's own cache; nil for none
 	watch    *watcher       // nil: every recall walks the vault
@@ -46,12 +49,16 @@ func openScope(sc Scope, core *shared, watch bool) (*scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{name: sc.Name, readOnly: sc.ReadOnly, vault: v, core: core, model: cached(core.embedder, cmp.Or(core.vectors, sc.indexDir()), core.log)}
+	folder, err := os.Stat(sc.Dir)
+	if err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	s := &scope{name: sc.Name, readOnly: sc.ReadOnly, vault: v, folder: folder, core: core, model: cached(core.embedder, cmp.Or(core.vectors, sc.indexDir()), core.log)}
 	if s.disk, err = index.Open(sc.indexDir(), source{v}, s.options(false)); err != nil {
 		return nil, errors.Join(err, v.Close())
 	}
 	if watch {
-		if s.watch, err = newWatcher(sc.Dir, core.log); err != nil {
+		if s.watch, err = newWatcher(sc.Dir, s.disk.LetGo, core.log); err != nil {
 			core.log.Warn("vault not watched, every recall looks at all files", "scope", sc.Name, "err", err)
 		}
 	}
@@ -193,7 +200,7 @@ func (s *scope) keep(mem *index.Index) *index.Index {
 }
 
 func (s *scope) openMemory(ctx context.Context, mem *index.Index, why error) (*view, error) {
-	r, err := mem.Sync(ctx, index.SyncOptions{})
+	r, err := mem.Sync(ctx, index.SyncOptions{Wait: s.core.settings.LockWait})
 	if err != nil {
 		return nil, errors.Join(why, err)
 	}

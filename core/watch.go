@@ -17,6 +17,10 @@ import (
 // system reported: file systems on a network report nothing.
 const watchRest = 30 * time.Second
 
+// watchIdle is how often a process that may be waiting lets go of what it need not
+// hold.
+const watchIdle = time.Second
+
 // A watcher knows whether anything in a vault may have changed, so that a recall
 // of a long-running process need not look at every file. Reports come a moment
 // after the change.
@@ -25,11 +29,14 @@ type watcher struct {
 	log    *slog.Logger
 	dirty  atomic.Bool
 	looked atomic.Int64 // nanoseconds of the last walk
+	blind  atomic.Bool  // dir itself was moved, of which nothing is reported from then on
+	dir    string
 	done   chan struct{}
 }
 
-// newWatcher watches every folder below dir that a walk would enter.
-func newWatcher(dir string, log *slog.Logger) (*watcher, error) {
+// newWatcher watches every folder below dir that a walk would enter, and calls idle
+// every now and then.
+func newWatcher(dir string, idle func(), log *slog.Logger) (*watcher, error) {
 	dir, err := filepath.EvalSymlinks(dir) // a walk does not follow a link it begins at
 	if err != nil {
 		return nil, err
@@ -38,12 +45,12 @@ func newWatcher(dir string, log *slog.Logger) (*watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{notify: n, log: log, done: make(chan struct{})}
+	w := &watcher{notify: n, log: log, dir: dir, done: make(chan struct{})}
 	w.dirty.Store(true)
 	if err := w.add(dir); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
-	go w.loop()
+	go w.loop(idle)
 	return w, nil
 }
 
@@ -66,13 +73,20 @@ func (w *watcher) add(dir string) error {
 
 func ignored(base string) bool { return strings.HasPrefix(base, ".") || base == "node_modules" }
 
-func (w *watcher) loop() {
+func (w *watcher) loop(idle func()) {
 	defer close(w.done)
+	tick := time.NewTicker(watchIdle)
+	defer tick.Stop()
 	for {
 		select {
+		case <-tick.C:
+			idle()
 		case e, ok := <-w.notify.Events:
 			if !ok {
 				return
+			}
+			if e.Name == w.dir && (e.Has(fsnotify.Rename) || e.Has(fsnotify.Remove)) {
+				w.blind.Store(true)
 			}
 			if ignored(filepath.Base(e.Name)) {
 				continue
@@ -97,7 +111,7 @@ func (w *watcher) loop() {
 // quiet reports whether nothing can have changed since the last walk. If not, the
 // caller walks, and calls again with changed when that failed.
 func (w *watcher) quiet(now time.Time) bool {
-	if !w.dirty.Swap(false) && now.UnixNano()-w.looked.Load() < int64(watchRest) {
+	if !w.dirty.Swap(false) && !w.blind.Load() && now.UnixNano()-w.looked.Load() < int64(watchRest) {
 		return true
 	}
 	w.looked.Store(now.UnixNano())

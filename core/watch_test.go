@@ -1,8 +1,11 @@
 package core_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,4 +62,78 @@ func testWatch(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	finds("wren", "new.md", false)
+}
+
+// TestForgetWatched guards against a process that waits for its next call and
+// meanwhile keeps what another forgets.
+func TestForgetWatched(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, birds)
+	waits := open(t, &core.Options{Watch: true}, core.Scope{Name: "user", Dir: dir})
+	if len(hits(recall(t, waits, "heron weir"))) == 0 {
+		t.Fatal("nothing found")
+	}
+	items, err := waits.List(t.Context(), core.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := open(t, nil, core.Scope{Name: "user", Dir: dir}).Forget(t.Context(), false, items[0].ID); err != nil || !r[0].Clean {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestMoved guards against a process that goes on with a folder that is not the
+// one of that name any more, or is blind to one that came back.
+func TestMoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a folder that is open cannot be moved")
+	}
+	dir := filepath.Join(t.TempDir(), "v")
+	if err := os.Rename(folder(t, birds), dir); err != nil {
+		t.Fatal(err)
+	}
+	m := open(t, &core.Options{Watch: true}, core.Scope{Name: "user", Dir: dir})
+	recall(t, m, "heron weir")
+	if m.Moved() {
+		t.Error("it did not move")
+	}
+	if err := os.Rename(dir, dir+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if !m.Moved() {
+		t.Error("the folder is gone")
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil || !m.Moved() {
+		t.Errorf("the folder is another one: %v", err)
+	}
+	if err := errors.Join(os.Remove(dir), os.Rename(dir+".old", dir)); err != nil || m.Moved() {
+		t.Errorf("the folder is the old one: %v", err)
+	}
+	time.Sleep(50 * time.Millisecond) // for the reports of all that
+	recall(t, m, "heron weir")
+	if err := os.WriteFile(filepath.Join(dir, "new.md"), []byte("The dipper bobs.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := hits(recall(t, m, "dipper")); len(got) == 0 || got[0] != "user:new.md" {
+		t.Errorf("the folder that came back is not looked at: %v", got)
+	}
+}
+
+// TestNoIndexFolder guards against calls that refuse each other where the index
+// can only be made in memory.
+func TestNoIndexFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m := open(t, nil, core.Scope{Name: "user", Dir: folder(t, birds), IndexDir: filepath.Join(file, "index")})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if items, err := m.List(t.Context(), core.ListOptions{}); err != nil || len(items) == 0 {
+				t.Errorf("%d memories, %v", len(items), err)
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -101,6 +101,20 @@ func (ix *Index) replace(g *generation) {
 	ix.cur = g
 }
 
+// LetGo closes the generation that searches share if it is not the current one any
+// more. The next search opens that one anyway; a process that waits for it would
+// meanwhile keep the old one, and what was forgotten in it, from being deleted.
+func (ix *Index) LetGo() {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if ix.cur == nil || ix.cur.held == nil {
+		return
+	}
+	if p, err := readPointer(ix.dir); err != nil || p != ix.cur.held.pointer {
+		ix.replace(nil)
+	}
+}
+
 // openGeneration opens h after reading all of its files once. On an error h is
 // still the caller's.
 func openGeneration(ctx context.Context, h *held) (*generation, error) {

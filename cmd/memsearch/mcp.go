@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/memsearch/memsearch/core"
@@ -28,8 +30,17 @@ func (a *app) mcpCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer m.Close()
-			return mcp.Serve(c.Context(), mcp.New(m, &mcp.Options{Version: version(), Zone: cfg.Zone}), a.in, a.out.dst)
+			defer func() { m.Close() }()
+			reopen := func(context.Context) (*core.Memory, error) {
+				next, _, err := a.openAs(c.Context(), core.Options{Watch: true})
+				if err != nil {
+					return nil, err
+				}
+				m.Close() // of folders that are gone
+				m = next
+				return m, nil
+			}
+			return mcp.Serve(c.Context(), mcp.New(m, &mcp.Options{Version: version(), Zone: cfg.Zone, Reopen: reopen}), a.in, a.out.dst)
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -28,6 +29,11 @@ import (
 type Options struct {
 	Version string         // of the program, told to clients
 	Zone    *time.Location // of dates without one; nil: UTC
+
+	// Reopen, if non-nil, opens the memory anew and closes the one before. It is
+	// called, while no other call is under way, when the folder of a vault is another
+	// one than was opened: deleted and made again, or swapped.
+	Reopen func(context.Context) (*core.Memory, error)
 }
 
 // New returns a server with the tools recall and show over m. Its instructions are
@@ -47,7 +53,7 @@ func New(m *core.Memory, o *Options) *sdk.Server {
 		return s
 	}
 	s.AddReceivingMiddleware(withoutNulls)
-	h := &handler{m, cmp.Or(o.Zone, time.UTC)}
+	h := &handler{memory: m, zone: cmp.Or(o.Zone, time.UTC), reopen: o.Reopen}
 	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false)}
 	sdk.AddTool(s, &sdk.Tool{Name: "recall", Title: "Search memory", Annotations: reads, InputSchema: recallSchema(),
 		Description: `Searches the memories of earlier work. Use it when a request refers to something decided, done or said before, ` +
@@ -76,8 +82,41 @@ func withoutNulls(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 type handler struct {
-	memory *core.Memory
 	zone   *time.Location
+	reopen func(context.Context) (*core.Memory, error)
+
+	using  sync.RWMutex // shared by calls
+	memory *core.Memory
+}
+
+// use returns the memory of the vaults as they are now, for a call that ends with
+// done.
+func (h *handler) use(ctx context.Context) (m *core.Memory, done func(), err error) {
+	h.using.RLock()
+	if h.reopen != nil && h.memory.Moved() {
+		h.using.RUnlock()
+		err = h.again(ctx)
+		h.using.RLock()
+	}
+	if err != nil {
+		h.using.RUnlock()
+		return nil, nil, err
+	}
+	return h.memory, h.using.RUnlock, nil
+}
+
+// again opens the memory anew unless another call was first.
+func (h *handler) again(ctx context.Context) error {
+	h.using.Lock()
+	defer h.using.Unlock()
+	if !h.memory.Moved() {
+		return nil
+	}
+	m, err := h.reopen(ctx)
+	if err == nil {
+		h.memory = m
+	}
+	return err
 }
 
 // A recallInput is what a model may say. Vaults and the clock are not among it.
@@ -111,7 +150,12 @@ func (h *handler) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallI
 	if err != nil {
 		return nil, nil, err
 	}
-	res, err := h.memory.Recall(ctx, q)
+	m, done, err := h.use(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	res, err := m.Recall(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,7 +1,9 @@
 package mcp_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,10 +50,12 @@ func memory(t *testing.T, o *core.Options) *core.Memory {
 }
 
 // connect returns a client of a server over m.
-func connect(t *testing.T, m *core.Memory) *sdk.ClientSession {
+func connect(t *testing.T, m *core.Memory) *sdk.ClientSession { return connectTo(t, mcp.New(m, nil)) }
+
+func connectTo(t *testing.T, s *sdk.Server) *sdk.ClientSession {
 	t.Helper()
 	here, there := sdk.NewInMemoryTransports()
-	if _, err := mcp.New(m, nil).Connect(t.Context(), there, nil); err != nil {
+	if _, err := s.Connect(t.Context(), there, nil); err != nil {
 		t.Fatal(err)
 	}
 	c, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil)
@@ -236,5 +240,53 @@ func TestOff(t *testing.T) {
 	list, err := c.ListTools(t.Context(), nil)
 	if err != nil || len(list.Tools) != 0 || c.InitializeResult().Instructions != "" {
 		t.Errorf("%v %v %q", list, err, c.InitializeResult().Instructions)
+	}
+}
+
+// TestReopen guards against answers from a folder that is not the vault any more.
+func TestReopen(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "v")
+	write := func(text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "note.md"), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(ctx context.Context) (*core.Memory, error) {
+		m, err := core.Open(ctx, []core.Scope{{Name: "user", Dir: dir, IndexDir: t.TempDir()}}, nil)
+		if err == nil {
+			t.Cleanup(func() {
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		return m, err
+	}
+	write("The heron stands in the weir.\n")
+	m, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := connectTo(t, mcp.New(m, &mcp.Options{Reopen: open}))
+	for _, step := range []struct {
+		change func() error
+		want   string
+		failed bool
+	}{
+		{func() error { return nil }, "in the weir", false},
+		{func() error { return os.Rename(dir, dir+".old") }, "open scope user", true},
+		{func() error { write("The heron is in the harbour.\n"); return nil }, "in the harbour", false},
+		{func() error { return errors.Join(os.RemoveAll(dir), os.Rename(dir+".old", dir)) }, "in the weir", false},
+	} {
+		if err := step.change(); err != nil {
+			t.Skip("a folder that is open cannot be moved here:", err)
+		}
+		if got, failed := call(t, c, "recall", map[string]any{"query": "heron"}); failed != step.failed || !strings.Contains(got, step.want) {
+			t.Errorf("failed %v, want %s: %s", failed, step.want, got)
+		}
+		if got, failed := call(t, c, "show", map[string]any{"id": "note.md"}); failed != step.failed || !strings.Contains(got, step.want) {
+			t.Errorf("failed %v, want %s: %s", failed, step.want, got)
+		}
 	}
 }

@@ -19,7 +19,12 @@ type showInput struct {
 }
 
 func (h *handler) show(ctx context.Context, _ *sdk.CallToolRequest, in showInput) (*sdk.CallToolResult, any, error) {
-	it, err := h.find(ctx, strings.TrimSpace(in.ID))
+	m, done, err := h.use(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	it, err := find(ctx, m, strings.TrimSpace(in.ID))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,8 +37,8 @@ var lines = regexp.MustCompile(`:\d+-\d+$`)
 // find returns the memory that has the name: an id or a path, as a recall writes
 // them. With several scopes that of a memory may stand in front, as in user/ID and
 // user:notes.md:3-7.
-func (h *handler) find(ctx context.Context, name string) (*core.Item, error) {
-	it, err := h.memory.Show(ctx, name)
+func find(ctx context.Context, m *core.Memory, name string) (*core.Item, error) {
+	it, err := m.Show(ctx, name)
 	if two, ok := errors.AsType[*core.AmbiguousError](err); ok {
 		names := make([]string, len(two.Scopes))
 		for i, scope := range two.Scopes {
@@ -45,11 +50,11 @@ func (h *handler) find(ctx context.Context, name string) (*core.Item, error) {
 		return it, err
 	}
 	if scope, id, ok := strings.Cut(name, "/"); ok {
-		if it, err := h.in(ctx, scope, id); !errors.Is(err, core.ErrNotFound) {
+		if it, err := inScope(ctx, m, scope, id); !errors.Is(err, core.ErrNotFound) {
 			return it, err
 		}
 	}
-	all, err := h.memory.List(ctx, core.ListOptions{})
+	all, err := m.List(ctx, core.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -66,15 +71,15 @@ func (h *handler) find(ctx context.Context, name string) (*core.Item, error) {
 	case 0:
 		return nil, fmt.Errorf("no memory has the id or path %.100q; recall gives them", name)
 	case 1:
-		return h.in(ctx, found.Scope, found.ID)
+		return inScope(ctx, m, found.Scope, found.ID)
 	}
 	return nil, severalError(names)
 }
 
-// in returns the memory that has an id in the scope. A scope that there is not has
+// inScope returns the memory that has an id in the scope. A scope that there is not has
 // none.
-func (h *handler) in(ctx context.Context, scope, id string) (*core.Item, error) {
-	m, err := h.memory.In(scope)
+func inScope(ctx context.Context, m *core.Memory, scope, id string) (*core.Item, error) {
+	m, err := m.In(scope)
 	if errors.Is(err, core.ErrNoScope) {
 		return nil, core.ErrNotFound
 	}
