@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -180,10 +182,9 @@ func Compare(before, after *Report) (*Compared, error) {
 
 // changes lists what differs between two replays of one set.
 func changes(before, after *Header) []Change {
-	out := []Change{}
+	out := changedSettings(before, after)
 	for _, c := range []Change{
 		{"runner", before.Runner, after.Runner},
-		{"settings", before.Settings, after.Settings},
 		{"judge", before.JudgeModel, after.JudgeModel},
 		{"budget", strconv.Itoa(before.Budget), strconv.Itoa(after.Budget)},
 		{"repetitions", strconv.Itoa(before.Repetitions), strconv.Itoa(after.Repetitions)},
@@ -195,6 +196,34 @@ func changes(before, after *Header) []Change {
 		}
 	}
 	return out
+}
+
+// changedSettings lists the settings that differ by name, as far as the headers say
+// them.
+func changedSettings(before, after *Header) []Change {
+	out := []Change{}
+	if before.Settings == after.Settings {
+		return out
+	}
+	keys := slices.Concat(slices.Collect(maps.Keys(before.Given)), slices.Collect(maps.Keys(after.Given)))
+	slices.Sort(keys)
+	for _, k := range slices.Compact(keys) {
+		c := Change{"setting " + k, given(before, k), given(after, k)}
+		if c.Before != c.After {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Change{"hash of settings", before.Settings, after.Settings})
+	}
+	return out
+}
+
+func given(h *Header, key string) string {
+	if v, ok := h.Given[key]; ok {
+		return v
+	}
+	return "as it is by default"
 }
 
 // each calls f with the tasks of r that were run in arm.

@@ -54,11 +54,11 @@ func (t *Task) takesPart(name string) bool { return len(t.Arms) == 0 || slices.C
 
 // describe fills the header and the plan.
 func (r *replay) describe(candidate string) error {
-	settings, err := fingerprint(r.opts.Settings)
+	settings, given, err := fingerprint(r.opts.Settings)
 	if err != nil {
 		return err
 	}
-	r.header = Header{V: RecordVersion, Set: r.set.Name, Runner: r.runner.Name(), Settings: settings, JudgeModel: r.opts.JudgeName,
+	r.header = Header{V: RecordVersion, Set: r.set.Name, Runner: r.runner.Name(), Settings: settings, Given: given, JudgeModel: r.opts.JudgeName,
 		Repetitions: r.opts.Repetitions, Seed: r.opts.Seed, Budget: r.opts.Budget, Candidate: candidate}
 	for _, a := range r.arms {
 		if slices.Contains(r.header.Arms, a.Name()) {
@@ -169,24 +169,29 @@ func treeHash(dir string) (string, error) {
 var unrelated = []string{"cassette", "cassette_mode", "debug", "index_dir", "llm.", "base_url", "api_key_env", ".timeout", ".retries", ".stream", ".base_url", ".api_key_env", "lock_wait"}
 
 // fingerprint hashes the settings that outcomes depend on, and the prompt that
-// they name.
-func fingerprint(c *config.Config) (string, error) {
+// they name, and returns those that somebody gave.
+func fingerprint(c *config.Config) (hash string, given map[string]string, err error) {
+	given = map[string]string{}
 	parts := []any{c.Rerank.Kind, c.Rerank.Mode, c.Rerank.Candidates, c.K, c.InjectThreshold, c.Mode}
 	for _, e := range c.Entries() {
 		if !slices.ContainsFunc(unrelated, func(u string) bool {
 			return e.Key == u || strings.HasSuffix(u, ".") && strings.HasPrefix(e.Key, u) || strings.HasPrefix(u, ".") && strings.HasSuffix(e.Key, u)
 		}) {
 			parts = append(parts, e.Key, e.Value)
+			if e.Source != config.SourceDefault {
+				given[e.Key] = fmt.Sprint(e.Value)
+			}
 		}
 	}
 	if ref := c.Rerank.Prompt; ref != "" {
 		p, err := rerank.LoadPrompt(ref)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		parts = append(parts, p.ID())
+		given["rerank.prompt"] = p.ID()
 	}
-	return hashOf(parts...), nil
+	return hashOf(parts...), given, nil
 }
 
 // join makes h the header of a folder that holds a replay with the header old:
@@ -197,12 +202,15 @@ func (h *Header) join(old *Header) error {
 		now, was any
 	}{
 		{"version", h.V, old.V}, {"set", h.Set, old.Set}, {"set's content", h.SetHash, old.SetHash}, {"runner", h.Runner, old.Runner},
-		{"settings", h.Settings, old.Settings}, {"judge", h.JudgeModel, old.JudgeModel}, {"repetitions", h.Repetitions, old.Repetitions},
+		{"judge", h.JudgeModel, old.JudgeModel}, {"repetitions", h.Repetitions, old.Repetitions},
 		{"seed", h.Seed, old.Seed}, {"budget", h.Budget, old.Budget}, {"candidate", h.Candidate, old.Candidate},
 	} {
 		if c.now != c.was {
 			return fmt.Errorf("its %s is not the same (%v, now %v); use a folder of its own", c.what, c.was, c.now)
 		}
+	}
+	if c := changedSettings(old, h); len(c) > 0 {
+		return fmt.Errorf("its %s is not the same (%s, now %s); use a folder of its own", c[0].What, c[0].Before, c[0].After)
 	}
 	h.Judge = old.Judge
 	for _, a := range old.Arms {

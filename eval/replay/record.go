@@ -14,19 +14,24 @@ const RunsFile = "runs.jsonl"
 // A Header says what the records of a replay are about. What stands in it is
 // what makes two replays comparable.
 type Header struct {
-	V           int       `json:"v"`
-	Set         string    `json:"set"`
-	SetHash     string    `json:"set_hash"` // of the tasks and of the vaults they read
-	Tasks       []TaskTag `json:"tasks"`    // in the order of the set, those of any arm
-	Arms        []string  `json:"arms"`
-	Runner      string    `json:"runner"`   // its kind and what it asks
-	Settings    string    `json:"settings"` // hash of those that outcomes depend on
-	Repetitions int       `json:"repetitions,omitempty"`
-	Seed        uint64    `json:"seed"`
-	Budget      int       `json:"budget"`
-	Candidate   string    `json:"candidate,omitempty"` // id and hash of the memory that [Candidate] tries
-	JudgeModel  string    `json:"judge_model,omitempty"`
-	Judge       Judged    `json:"judge"`
+	V        int       `json:"v"`
+	Set      string    `json:"set"`
+	SetHash  string    `json:"set_hash"` // of the tasks and of the vaults they read
+	Tasks    []TaskTag `json:"tasks"`    // in the order of the set, those of any arm
+	Arms     []string  `json:"arms"`
+	Runner   string    `json:"runner"`   // its kind and what it asks
+	Settings string    `json:"settings"` // hash of those that outcomes depend on
+
+	// Given are those settings that were not left as they are; of a prompt, its
+	// name, version and hash.
+	Given map[string]string `json:"given,omitempty"`
+
+	Repetitions int    `json:"repetitions,omitempty"`
+	Seed        uint64 `json:"seed"`
+	Budget      int    `json:"budget"`
+	Candidate   string `json:"candidate,omitempty"` // id and hash of the memory that [Candidate] tries
+	JudgeModel  string `json:"judge_model,omitempty"`
+	Judge       Judged `json:"judge"`
 }
 
 // A TaskTag names a task and what is said about it. Planned is how many runs it

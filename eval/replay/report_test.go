@@ -313,3 +313,29 @@ func FuzzParseReport(f *testing.F) {
 		}
 	})
 }
+
+// TestComparedSettings: what a comparison is about is said by name.
+func TestComparedSettings(t *testing.T) {
+	header := func(flags map[string]string) *replay.Report {
+		t.Helper()
+		dir := t.TempDir()
+		o := &replay.Options{Out: dir, Settings: settings(t, flags)}
+		if err := replay.Run(t.Context(), some(t, ship(t), "n1"), arms(t, "none"), replay.Scripted(scripted), o); err != nil {
+			t.Fatal(err)
+		}
+		return analyse(t, dir)
+	}
+	before := header(map[string]string{"k": "5", "llm.run_calls": "7"})
+	c, err := replay.Compare(before, header(map[string]string{"inject_threshold": "0.3", "rerank.prompt": "rerank@2", "k": "5"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Changed) != 2 || c.Changed[0] != (replay.Change{What: "setting inject_threshold", Before: "as it is by default", After: "0.3"}) ||
+		c.Changed[1].What != "setting rerank.prompt" || !strings.HasPrefix(c.Changed[1].After, "rerank@2") {
+		t.Errorf("%+v", c.Changed)
+	}
+	c, err = replay.Compare(before, header(map[string]string{"k": "5", "llm.run_calls": "8"})) // a cap changes no outcome
+	if err != nil || len(c.Changed) > 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

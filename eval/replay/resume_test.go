@@ -121,6 +121,12 @@ func TestResumed(t *testing.T) {
 	if err := replay.Run(t.Context(), set, list, replay.Scripted(scripted), &other); err == nil || !strings.Contains(err.Error(), "seed is not the same") {
 		t.Errorf("another seed: %v", err)
 	}
+	other = *o
+	other.Settings = settings(t, map[string]string{"inject_threshold": "0.3"})
+	err = replay.Run(t.Context(), set, list, replay.Scripted(scripted), &other)
+	if err == nil || !strings.Contains(err.Error(), "its setting inject_threshold is not the same (as it is by default, now 0.3)") {
+		t.Errorf("another setting: %v", err)
+	}
 }
 
 // chat returns a runner that asks srv, or a cassette alone.
