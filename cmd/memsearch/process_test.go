@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -234,5 +235,27 @@ func TestReadOnlyVault(t *testing.T) {
 	}
 	if left, err := os.ReadDir(v.dir); err != nil || len(left) != 3 {
 		t.Errorf("the vault now holds %v (%v)", left, err)
+	}
+}
+
+// TestStartIsLight guards against work at every start for what few commands need,
+// such as a large regular expression: a recall pays for it.
+func TestStartIsLight(t *testing.T) {
+	const most = 200 << 10 // bytes that one package may allocate before main
+	_, trace := finish(t, program(t, []string{"GODEBUG=inittrace=1"}, "--version"))
+	seen := 0
+	for line := range strings.Lines(trace) {
+		// init internal/bytealg @0.008 ms, 0 ms clock, 0 bytes, 0 allocs
+		f := strings.Fields(line)
+		if len(f) < 11 || f[0] != "init" || !strings.HasPrefix(f[1], "github.com/memsearch/") {
+			continue
+		}
+		seen++
+		if n, err := strconv.Atoi(f[7]); err != nil || n > most {
+			t.Errorf("%s allocates %d bytes at every start, %v", f[1], n, err)
+		}
+	}
+	if seen == 0 {
+		t.Errorf("no trace in %q", trace)
 	}
 }

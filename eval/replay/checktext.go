@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -179,24 +180,24 @@ func joins(r rune) bool {
 
 // negations stand before what they negate, with at most two words between.
 var (
-	negated2 = regexp.MustCompile(`(?:^|[^\pL\pN])(?:not|no|never|no longer|without|instead of|rather than|other than|stopped|avoid|[a-z]+n't|cannot)(?:[ "'` + "`" + `*(]+[\pL\pN'_-]+){0,2}[ "'` + "`" + `*(]*$`)
-	negatedZ = regexp.MustCompile(`(?:不是|不要|不用|不再|不能|不会|不应|不该|并非|而非|而不是|没有|没在|别用|别再|别|不|勿|无需|取代了?|代替)\PZ{0,3} ?["'「` + "`" + `*(]*$`)
-	earlier  = regexp.MustCompile(`(?:^|[^\pL\pN])(?:previously|formerly|former|originally|used to be|(?:it|that|which) was|(?:moved|changed|raised|switched) from|replaced|replaces|replacing)(?:[ "'` + "`" + `*(]+[\pL\pN'_-]+){0,2}[ "'` + "`" + `*(]*$`)
-	earlierZ = regexp.MustCompile(`(?:之前|以前|此前|先前|原来|原先|原本|原为|曾)\PZ{0,3} ?["'「` + "`" + `*(]*$`)
-	plainNot = regexp.MustCompile(`(?:^|[^\pL])(?:not only|not just|no doubt|no problem|no worries)[^\pL]|不仅|不但|不只|别忘|不客气|没问题`)
+	negated2 = lazy(`(?:^|[^\pL\pN])(?:not|no|never|no longer|without|instead of|rather than|other than|stopped|avoid|[a-z]+n't|cannot)(?:[ "'` + "`" + `*(]+[\pL\pN'_-]+){0,2}[ "'` + "`" + `*(]*$`)
+	negatedZ = lazy(`(?:不是|不要|不用|不再|不能|不会|不应|不该|并非|而非|而不是|没有|没在|别用|别再|别|不|勿|无需|取代了?|代替)\PZ{0,3} ?["'「` + "`" + `*(]*$`)
+	earlier  = lazy(`(?:^|[^\pL\pN])(?:previously|formerly|former|originally|used to be|(?:it|that|which) was|(?:moved|changed|raised|switched) from|replaced|replaces|replacing)(?:[ "'` + "`" + `*(]+[\pL\pN'_-]+){0,2}[ "'` + "`" + `*(]*$`)
+	earlierZ = lazy(`(?:之前|以前|此前|先前|原来|原先|原本|原为|曾)\PZ{0,3} ?["'「` + "`" + `*(]*$`)
+	plainNot = lazy(`(?:^|[^\pL])(?:not only|not just|no doubt|no problem|no worries)[^\pL]|不仅|不但|不只|别忘|不客气|没问题`)
 )
 
 // negated reports whether the text before a phrase negates it.
 func negated(before string) bool {
 	clause := clauseEnd(before)
-	return !plainNot.MatchString(clause+" ") && (negated2.MatchString(clause) || negatedZ.MatchString(clause))
+	return !plainNot().MatchString(clause+" ") && (negated2().MatchString(clause) || negatedZ().MatchString(clause))
 }
 
 // dismissed reports whether the text before a phrase negates it or says that it
 // held before.
 func dismissed(before string) bool {
 	clause := clauseEnd(before)
-	return earlier.MatchString(clause) || earlierZ.MatchString(clause) || negated(before)
+	return earlier().MatchString(clause) || earlierZ().MatchString(clause) || negated(before)
 }
 
 // clauseEnd returns what the clause at the end of a text has of it.
@@ -243,4 +244,10 @@ func (c *regexCheck) Check(_ context.Context, o Outcome) (Verdict, error) {
 		return fail("the answer does not match %s", c.Pattern), nil
 	}
 	return pass("the answer is as %s wants", c.Pattern), nil
+}
+
+// lazy compiles an expression when it is first used. Those here would take half a
+// millisecond of every start, whatever the command.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
