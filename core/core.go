@@ -77,7 +77,8 @@ type Options struct {
 
 	// Watch lets the system report changed files, for a process that lives long:
 	// a recall then walks the vault only after a report, which comes a moment
-	// after the change, and every half minute.
+	// after the change, and every half minute. An index that another process
+	// replaced is let go of within a second, so that it can forget.
 	Watch bool
 
 	// Reranker overrides the model that the settings name for reranking.

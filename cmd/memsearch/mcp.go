@@ -11,7 +11,8 @@ import (
 
 const mcpLong = `Serves the vaults to an agent over the Model Context Protocol on standard input and
 output. The tools are recall (search) and show (one memory in full); nothing can be
-written, and the agent cannot choose other vaults.
+written, and the agent cannot choose other vaults. Changes of the files are seen a
+moment later; in the mode off there are no tools.
 
 A client starts it by a configuration such as
 
