@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/memsearch/memsearch/core/config"
@@ -29,12 +30,21 @@ func newAPI(o *Options) (embed.Embedder, error) {
 		MaxCalls:    c.MaxCalls,
 		MaxTokens:   c.MaxTokens,
 		Reserve:     o.reserve,
-		OnCall:      o.OnCall,
 		Logger:      o.Logger,
+	}
+	e := impatient{heard: new(atomic.Int64), silent: new(atomic.Int64)}
+	opts.OnCall = func(c openai.Call) {
+		if c.Err == nil || c.Status != 0 {
+			e.heard.Store(time.Now().UnixNano())
+		}
+		if o.OnCall != nil {
+			o.OnCall(c)
+		}
 	}
 	client, err := openai.New(opts)
 	if err == nil {
-		return impatient{client}, nil
+		e.Embedder = client
+		return e, nil
 	}
 	why := err
 	if errors.Is(err, openai.ErrNoKey) {
@@ -84,8 +94,14 @@ func withPatience(ctx context.Context) (context.Context, func()) {
 	return context.WithValue(ctx, patience{}, limit), cancel
 }
 
-// impatient keeps to the patience of its caller.
-type impatient struct{ embed.Embedder }
+// impatient keeps to the patience of its caller. A server that was silent for all
+// of it is then left alone by such callers: each of them would wait as long. One
+// that answered another call meanwhile is only busy.
+type impatient struct {
+	embed.Embedder
+	heard  *atomic.Int64 // when the server last answered, in nanoseconds
+	silent *atomic.Int64 // until when it is left alone
+}
 
 func (e impatient) Unwrap() embed.Embedder { return e.Embedder }
 
@@ -94,11 +110,18 @@ func (e impatient) Embed(ctx context.Context, texts []string, kind embed.Kind) (
 	if !ok {
 		return e.Embedder.Embed(ctx, texts, kind)
 	}
+	begun := time.Now().UnixNano()
+	if begun < e.silent.Load() {
+		return nil, errModelWait
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(limit, func() { cancel(errModelWait) })()
 	rows, err := e.Embedder.Embed(ctx, texts, kind)
 	if err != nil && limit.Err() != nil {
+		if e.heard.Load() < begun {
+			e.silent.Store(time.Now().Add(openai.DefaultBreakFor).UnixNano())
+		}
 		return nil, errModelWait
 	}
 	return rows, err

@@ -2,9 +2,13 @@ package core_test
 
 import (
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gofrs/flock"
@@ -55,5 +59,33 @@ func TestBlind(t *testing.T) {
 				t.Errorf("%s %v, hits %v; want degraded because %s", res.Status, res.Reasons, hits(res), tt.reason)
 			}
 		})
+	}
+}
+
+// TestSilentServer guards against recalls that each wait for an embedding server
+// which does not answer.
+func TestSilentServer(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		_, _ = io.Copy(io.Discard, r.Body) // the end of the client is seen when all is read
+		<-r.Context().Done()
+	}))
+	defer srv.Close()
+	m := open(t, &core.Options{Settings: settings(t, map[string]string{"model": "m", "base_url": srv.URL, "api_key_env": "", "dims": "8"})},
+		core.Scope{Name: "user", Dir: folder(t, birds)})
+	first := int64(0)
+	for i := range 3 {
+		res := recall(t, m, "heron weir")
+		if res.Status != memsearch.StateDegraded || len(res.Hits) == 0 || !strings.Contains(strings.Join(res.Reasons, " "), "did not answer within 3s") {
+			t.Errorf("%s %v", res.Status, res.Reasons)
+		}
+		if i == 0 {
+			first = asked.Load()
+		}
+	}
+	if n := asked.Load(); first == 0 || n != first {
+		t.Errorf("asked %d times, then %d more", first, n-first)
 	}
 }
