@@ -22,8 +22,8 @@ type Header struct {
 	Runner   string    `json:"runner"`   // its kind and what it asks
 	Settings string    `json:"settings"` // hash of those that outcomes depend on
 
-	// Given are those settings that were not left as they are; of a prompt, its
-	// name, version and hash.
+	// Given are those of them that do not have their default, by name; of a prompt,
+	// its name, version and hash.
 	Given map[string]string `json:"given,omitempty"`
 
 	Repetitions int    `json:"repetitions,omitempty"`
@@ -101,8 +101,9 @@ type Record struct {
 	// not use it otherwise.
 	Repeats bool `json:"repeats"`
 
-	// Leak names the given right answer that stands in what an arm without
-	// memory was asked, and may be chance only where the run failed.
+	// Leak names the right answer of the task that stands in what the arm none was
+	// asked. A short one, which may stand there by chance, counts only when the run
+	// passes.
 	Leak string `json:"leak,omitempty"`
 
 	Status        string         `json:"status,omitempty"` // of the recall
