@@ -54,8 +54,8 @@ With --runner chat the model of profiles.task does the tasks, with --runner exec
 command after --: the prompt is its standard input, its standard output the answer;
 MEMSEARCH_CONTEXT names a file with the context, MEMSEARCH_VAULT the vault, and
 MEMSEARCH_MCP the configuration of an MCP client over the same vaults; --verbose shows
-what it says on standard error. Checks of
-type judge ask the model of profiles.judge. A --cassette repeats models offline.
+what the command says on standard error. Checks of type judge ask the model of
+profiles.judge. A --cassette repeats models offline.
 
 The same command again goes on where it stopped; arms may be added. The whole replay
 stays under --max-calls and --max-money, which are llm.run_calls and llm.run_money
@@ -211,8 +211,8 @@ func (r *replayRun) choose(set *replay.Set) error {
 	return nil
 }
 
-// tellFailed says what the first run that ended in an error ended in: the report
-// only counts them.
+// tellFailed says what went wrong in the first run that ended in an error: the report
+// only counts such runs.
 func (a *app) tellFailed(rec *replay.Record) {
 	if rec != nil {
 		fmt.Fprintf(a.err, "the first run in error: task %s, arm %s: %s\n", printable(rec.Task), rec.Arm, printable(rec.Message))
@@ -225,7 +225,7 @@ func located(command []string) ([]string, error) {
 	if err != nil {
 		return nil, usage("name a program of $PATH, or give its whole path", "%w", err)
 	}
-	if !strings.ContainsRune(command[0], filepath.Separator) {
+	if filepath.Base(command[0]) == command[0] {
 		return command, nil
 	}
 	if found, err = filepath.Abs(found); err != nil {
@@ -236,7 +236,7 @@ func located(command []string) ([]string, error) {
 
 // use takes the settings, with the ledger and caps of the replay.
 func (r *replayRun) use(cfg *config.Config) {
-	cfg.LedgerDir = cmp.Or(cfg.LedgerDir, filepath.Join(r.o.Out, "ledger"))
+	cfg.LedgerDir = cmp.Or(cfg.LedgerDir, replay.LedgerDir(r.o.Out))
 	cfg.Caps.RunCalls = cmp.Or(r.o.MaxCalls, cfg.Caps.RunCalls, llm.DefaultRunCalls)
 	cfg.Caps.RunMoney = cmp.Or(r.o.MaxMoney, cfg.Caps.RunMoney, llm.DefaultRunMoney)
 	r.o.MaxCalls, r.o.MaxMoney, r.o.Settings, r.o.Run = cfg.Caps.RunCalls, cfg.Caps.RunMoney, cfg, new(llm.Run)

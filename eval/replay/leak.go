@@ -21,10 +21,11 @@ func leak(ctx context.Context, t *Task, p *core.Prepared) (said string, sure boo
 		return "", false
 	}
 	given := strings.Join([]string{p.Instructions, p.Content, Transcript(t)}, "\n")
+	text := " " + plain(given) + " "
 	for _, s := range t.Right {
 		words := plain(s.Answer)
 		switch {
-		case words == "" || !strings.Contains(" "+plain(given)+" ", " "+words+" "):
+		case words == "" || !strings.Contains(text, " "+words+" "):
 		case slight(words):
 			said = s.Answer
 		default:

@@ -82,8 +82,8 @@ func (e *StoppedError) Error() string {
 // the plan when all are. Runs whose records are there already are not repeated,
 // unless no model, command or judge answered. The error is a *StoppedError when
 // a cap ended it, a *LeakError when a task says its own answer: there would be no
-// report, so nothing is run. The folder may hold only a replay of the same set, runner and
-// settings; arms may join it.
+// report, so nothing is run. The folder may hold only a replay of the same set,
+// runner and settings; arms may join it.
 func Run(ctx context.Context, set *Set, arms []Arm, runner Runner, o *Options) error {
 	return runAll(ctx, set, arms, runner, o, "")
 }
@@ -148,7 +148,7 @@ func newReplay(set *Set, arms []Arm, runner Runner, o *Options, candidate string
 	}
 	c := *r.opts.Settings
 	if c.LedgerDir == "" {
-		c.LedgerDir = ownLedger(o.Out)
+		c.LedgerDir = LedgerDir(o.Out)
 	}
 	c.IndexDir = ""
 	c.Caps.RunCalls = cmp.Or(o.MaxCalls, c.Caps.RunCalls)
@@ -274,8 +274,10 @@ func (r *replay) prepares(ctx context.Context, t *Task, seen map[string]map[stri
 	return nil
 }
 
-// ownLedger is the ledger of a replay whose settings name none.
-func ownLedger(out string) string { return filepath.Join(out, "ledger") }
+// LedgerDir returns the folder of the ledger of a replay whose records are in out, when
+// its settings name none. Only there [Run] finds what earlier calls have spent on runs
+// that left no record.
+func LedgerDir(out string) string { return filepath.Join(out, "ledger") }
 
 // spentBefore returns what the replay has spent so far: by its records and, where
 // that is more, by its own ledger, which also has the calls of runs that left no
@@ -287,7 +289,7 @@ func (r *replay) spentBefore() (memsearch.Cost, error) {
 		spent.Add(rec.JudgeCost)
 	}
 	dir := r.opts.Settings.LedgerDir
-	if dir != ownLedger(r.opts.Out) {
+	if dir != LedgerDir(r.opts.Out) {
 		return spent, nil
 	}
 	l, err := llm.OpenLedger(dir, ".")
