@@ -78,7 +78,7 @@ type Options struct {
 	// Watch lets the system report changed files, for a process that lives long:
 	// a recall then walks the vault only after a report, which comes a moment
 	// after the change, and every half minute. An index that another process
-	// replaced is let go of within a second, so that it can forget.
+	// replaced is let go of within a second, so that the other can delete it.
 	Watch bool
 
 	// Reranker overrides the model that the settings name for reranking.
@@ -95,7 +95,7 @@ type Options struct {
 	// OnCall, if non-nil, is told of every call to an embedding server.
 	OnCall func(openai.Call)
 
-	reserve func(ctx context.Context, tokens int) (func(openai.Call), error) // for OnCall's calls
+	reserve func(ctx context.Context, tokens int) (func(openai.Call), error) // see [openai.Options]; it keeps the caps and the ledger
 
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time

@@ -44,9 +44,9 @@ func newEmbedder(o *Options) (embed.Embedder, string, error) {
 	return e, c.Model, err
 }
 
-// cached gives e a cache in dir: unless it is said, the index directory of one
-// scope, so that vectors stay where the text they were made of is. The built-in
-// model needs none.
+// cached gives e a cache in dir. That is the index directory of one scope, so that
+// vectors stay where the text they were made of is, unless Options.Vectors names
+// another. The built-in model needs no cache.
 func cached(e embed.Embedder, dir string, log *slog.Logger) embed.Embedder {
 	if cheap, ok := embed.As[embed.Cheap](e); e == nil || ok && cheap.Cheap() {
 		return e

@@ -21,7 +21,7 @@ var prompts embed.FS
 
 // Prompts lists our prompts called name, each as "name@version".
 func Prompts(name string) []string {
-	files, _ := fs.Glob(prompts, "prompts/"+name+"@*.md") // the pattern is well-formed
+	files, _ := fs.Glob(prompts, "prompts/"+name+"@*.md") // a name that is no pattern has none
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(path.Base(f), ".md")
 	}

@@ -37,7 +37,8 @@ const (
 // another part of the prompt.
 type view struct {
 	Query, Request, Recent string // empty: there is none
-	Now, Dates             string // empty unless the query is about time, and about the present
+	Dates                  string // empty unless the query names dates
+	Now                    string // empty unless these depend on the day
 	Candidates             string // one line each
 }
 

@@ -32,7 +32,7 @@ type Task struct {
 	Query      string
 	Request    string    // the user's own words; may be empty
 	Recent     string    // what the conversation is about; may be empty
-	Now        time.Time // zero unless the dates depend on it: what is shown makes a question another one
+	Now        time.Time // when the query is asked; zero when the dates do not depend on it, so that it stays the same query on another day
 	Dates      []string  // spans read from the query; empty: not about time
 	Candidates []Candidate
 	Sample     int // see [llm.Request]

@@ -54,8 +54,9 @@ Exit codes: 0 ok, 1 a setting that is unknown or wrong, 2 usage.`,
 	}
 }
 
-// variables are the environment variables that are read and are no settings, and
-// those that a replay gives to a command.
+// variables are environment variables of ours that are no settings: those that the
+// program reads, those that a replay gives to a command, and where the documents and
+// benchmarks look for evaluation data.
 var variables = []string{vaultVariable, vaultsVariable, nowVariable,
 	"MEMSEARCH_CONTEXT", "MEMSEARCH_MCP", "MEMSEARCH_SEED", "MEMSEARCH_DATA"}
 

@@ -103,7 +103,8 @@ type Options struct {
 	MaxReply int64
 
 	// Reserve, if non-nil, is asked before every request whether it may take so
-	// many tokens. Its error ends the request; else end is told how it went.
+	// many tokens. Its error ends the request; else end is told once how it went.
+	// Both may be called by several goroutines at once.
 	Reserve func(ctx context.Context, tokens int) (end func(Call), err error)
 
 	// OnCall, if non-nil, is told of every request, one at a time.

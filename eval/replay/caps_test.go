@@ -12,8 +12,8 @@ import (
 	"github.com/memsearch/memsearch/internal/llm/llmtest"
 )
 
-// priced are settings of a model of which a call may cost .1, and that of srv costs
-// .01: a hundred and ten tokens of replies, at .001 each. Prompts are free.
+// priced are settings of a model at .001 a token of a reply; prompts are free. A call
+// may cost .1, for a reply of 100 tokens, and costs .01, since srv replies with 10.
 func priced(t *testing.T, srv *llmtest.Server, out string) *config.Config {
 	t.Helper()
 	c := settings(t, map[string]string{"profiles.task.model": "m", "profiles.task.base_url": srv.URL, "profiles.task.api_key_env": "",

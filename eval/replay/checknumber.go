@@ -20,9 +20,9 @@ import (
 //
 // With units, only numbers with one of the units beside them count, and one that is
 // the whole answer. A number that is negated, as containsCheck sees it, never
-// counts; one that is said to be former does not count against not. One number that matches is
-// enough, so an answer that tries several would pass: list the tempting ones in
-// not, or say only, which wants every number that counts to match. Limits: no
+// counts; one that is said to be former does not count against not. One number that
+// matches is enough, so an answer that tries several would pass: list the tempting
+// ones in not, or say only, which wants every number that counts to match. Limits: no
 // conversion of units, no words like "dozen" or "twenty".
 type numberCheck struct {
 	Value *float64  `yaml:"value"`

@@ -83,10 +83,12 @@ func (c *exactCheck) Check(_ context.Context, o Outcome) (Verdict, error) {
 // A phrase with a negation close before it in the same clause does not stand
 // there: "not Helix" neither satisfies any_of: [Helix] nor breaks none_of:
 // [Helix]. None_of is not broken by what is said to be former, either: "12 s,
-// previously 45 s" does not suggest 45 s. Limits: a negation behind the phrase ("Helix is wrong"), further off
-// than two words, or of another kind ("I doubt it is Helix") is not seen, and one
-// that negates something else ("not that I mind Helix") is taken for one. List
-// such wordings in none_of when answers use them. Literal turns this off.
+// previously 45 s" does not suggest 45 s. Literal turns both off.
+//
+// Limits: a negation behind the phrase ("Helix is wrong"), further off than two
+// words, or of another kind ("I doubt it is Helix") is not seen, and one that negates
+// something else ("not that I mind Helix") is taken for one. List such wordings in
+// none_of when answers use them.
 type containsCheck struct {
 	AllOf   []string `yaml:"all_of"`
 	AnyOf   []string `yaml:"any_of"`

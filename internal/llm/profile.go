@@ -58,9 +58,8 @@ func (p Profile) Usable() bool { return p.Model != "" }
 
 // Inherit returns p with what it leaves unset taken from main. Address and key go
 // together: the key of one server is never sent to another. Prices belong to a
-// model: another one does not have those of main's. The same one does, on another
-// server too, since what counts too much breaks no cap; one that is free there has
-// the price 0.
+// model: another model inherits none. The same model inherits them on another server
+// too, since to count too much breaks no cap; give it the price 0 where it is free.
 func (p Profile) Inherit(main Profile) Profile {
 	if p.BaseURL == "" {
 		p.BaseURL = main.BaseURL
