@@ -326,7 +326,8 @@ func TestLostAnswersCountAsCharged(t *testing.T) {
 }
 
 // TestUsage: what a server says of its cost that makes no sense is counted here and
-// does not cost the rows; what a gateway gave up waiting for may have been charged.
+// does not cost the rows; what a gateway gave up waiting for may have been charged,
+// what was never sent was not.
 func TestUsage(t *testing.T) {
 	for usage, want := range map[string]openai.Call{
 		`{"total_tokens":3}`:                    {Tokens: 3},
@@ -358,6 +359,13 @@ func TestUsage(t *testing.T) {
 		if calls, got := c.Spent(); err == nil || calls != 1 || got != tokens {
 			t.Errorf("%d: %d calls, %d tokens, %v", code, calls, got, err)
 		}
+	}
+	var call openai.Call
+	c := serve(t, &script{}, func(o *openai.Options) {
+		o.BaseURL, o.HTTPClient, o.Tries, o.OnCall = "http://127.0.0.1:1/v1", nil, 1, func(c openai.Call) { call = c }
+	})
+	if _, err := c.Embed(t.Context(), []string{"hello"}, embed.Passage); err == nil || call.Err == nil || call.Tokens != 0 || call.Counted {
+		t.Errorf("nobody is there: %+v, %v", call, err)
 	}
 }
 

@@ -25,7 +25,7 @@ type Call struct {
 	Try       int // from 1; higher numbers repeat a request that failed
 	Texts     int
 	Truncated int  // texts that were cut
-	Tokens    int  // 0 for a refused request
+	Tokens    int  // 0 for a request that was refused or could not be sent
 	Counted   bool // Tokens was counted here: the server did not say
 	Status    int  // of an answer that is an error; 0 for none
 	Err       error
@@ -180,7 +180,7 @@ func (c *Client) ask(ctx context.Context, batch []input, n int) ([][]float32, er
 	}
 	status, refused := errors.AsType[*StatusError](err)
 	switch {
-	case refused && !status.Lost():
+	case refused && !status.Lost() || httpapi.Undialled(err):
 		call.Tokens = 0
 	case reply.Usage.TotalTokens > 0 && reply.Usage.TotalTokens <= maxUsage:
 		call.Tokens = reply.Usage.TotalTokens

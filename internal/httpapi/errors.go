@@ -1,8 +1,11 @@
 package httpapi
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +48,15 @@ func (e *StatusError) Temporary() bool {
 // Lost reports whether the status is a gateway's word that it waited in vain for
 // the server behind it, which may have done the work and charged for it.
 func (e *StatusError) Lost() bool { return e.Status == 504 || e.Status == 524 }
+
+// Undialled reports whether no connection came about over which a request could
+// have gone: nobody charges for that.
+func Undialled(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	_, unknown := errors.AsType[*tls.CertificateVerificationError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err) // a server that does not speak TLS
+	return ok && op.Op == "dial" || unknown || plain || errors.Is(err, http.ErrSchemeMismatch)
+}
 
 // longest is how much of a server's message is kept.
 const longest = 200

@@ -3,11 +3,9 @@ package llm
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -265,7 +263,7 @@ func (c *Client) charge(e *Entry, u usage, err error) {
 		e.TokensIn, e.TokensOut, e.Counted = u.in, u.out, false
 	case u.in+u.out > 0: // counted from what arrived
 		e.TokensIn, e.TokensOut = u.in, u.out
-	case refused && !status.Lost() || undialled(err):
+	case refused && !status.Lost() || httpapi.Undialled(err):
 		e.TokensIn, e.TokensOut, e.Counted = 0, 0, false
 	}
 	e.Money = c.profile.money(e.TokensIn, e.TokensOut)
@@ -273,15 +271,6 @@ func (c *Client) charge(e *Entry, u usage, err error) {
 	if err != nil {
 		e.State, e.Reason = StateError, kind(err)
 	}
-}
-
-// undialled reports whether no connection came about over which a request could
-// have gone.
-func undialled(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	_, unknown := errors.AsType[*tls.CertificateVerificationError](err)
-	_, plain := errors.AsType[tls.RecordHeaderError](err) // a server that does not speak TLS
-	return ok && op.Op == "dial" || unknown || plain || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // kind returns one word for an error, for the ledger.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/memsearch/memsearch/internal/httpapi"
 )
 
 const (
@@ -72,7 +74,7 @@ func temporary(err error) bool {
 		return status.Temporary()
 	}
 	_, mine := errors.AsType[stopped](err)
-	return outage(err) && !mine && !timedOut(err) && !undialled(err)
+	return outage(err) && !mine && !timedOut(err) && !httpapi.Undialled(err)
 }
 
 // outage reports whether err says that the server does not work, as opposed to
