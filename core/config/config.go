@@ -145,10 +145,10 @@ func Load(o Options) (*Config, error) {
 }
 
 // keepKey sees to it that the key of one server is not sent to another: one that is
-// named without a key gets none.
+// named without a key gets none, unless it is the usual one.
 func (c *Config) keepKey() {
 	url, key := find("base_url"), find("api_key_env")
-	if c.BaseURL != llm.DefaultBaseURL && c.entries[url].Source != SourceDefault && c.entries[key].Source == SourceDefault {
+	if strings.TrimRight(c.BaseURL, "/") != llm.DefaultBaseURL && c.entries[url].Source != SourceDefault && c.entries[key].Source == SourceDefault {
 		c.APIKeyEnv, c.entries[key].Value = "", ""
 	}
 }

@@ -107,15 +107,18 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// TestKeyOfServer: a server that is named without a key gets none.
+// TestKeyOfServer: a server that is named without a key gets none, unless it is the
+// one that would be asked anyway.
 func TestKeyOfServer(t *testing.T) {
 	for text, want := range map[string]string{
 		"model: m\n":                "OPENAI_API_KEY",
 		"base_url: http://one/v1\n": "",
-		"base_url: http://one/v1\napi_key_env: ONE\n":     "ONE",
-		"base_url: http://one/v1\napi_key_env: ''\n":      "",
-		"api_key_env: ''\n":                               "",
-		"base_url: https://api.openai.com/v1\nmodel: m\n": "OPENAI_API_KEY",
+		"base_url: http://one/v1\napi_key_env: ONE\n":      "ONE",
+		"base_url: http://one/v1\napi_key_env: ''\n":       "",
+		"api_key_env: ''\n":                                "",
+		"base_url: https://api.openai.com/v1\nmodel: m\n":  "OPENAI_API_KEY",
+		"base_url: https://api.openai.com/v1/\nmodel: m\n": "OPENAI_API_KEY",
+		"base_url: https://api.openai.com/v1.evil/\n":      "",
 	} {
 		c, err := config.Load(config.Options{VaultDir: write(t, text)})
 		if err != nil || c.APIKeyEnv != want {
