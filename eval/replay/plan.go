@@ -201,7 +201,7 @@ func (h *Header) join(old *Header) error {
 		what     string
 		now, was any
 	}{
-		{"version", h.V, old.V}, {"set", h.Set, old.Set}, {"set's content", h.SetHash, old.SetHash}, {"runner", h.Runner, old.Runner},
+		{"version", h.V, old.V}, {"set", h.Set, old.Set}, {"choice of tasks or content of the set", h.SetHash, old.SetHash}, {"runner", h.Runner, old.Runner},
 		{"judge", h.JudgeModel, old.JudgeModel}, {"repetitions", h.Repetitions, old.Repetitions},
 		{"seed", h.Seed, old.Seed}, {"budget", h.Budget, old.Budget}, {"candidate", h.Candidate, old.Candidate},
 	} {
