@@ -104,15 +104,16 @@ func vectors(ctx context.Context, s *settings, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.section("Vector scan", fmt.Sprintf("%d rows of %d dimensions, exact, on %d processors, median of %d runs in turn. The read-only sum stands for the memory bandwidth.",
+	r.section("Vector scan", fmt.Sprintf("%d rows of %d dimensions, exact, on %d processors, median of %d runs in turn. The faster of the two read-only sums stands for the memory bandwidth.",
 		scanRows, scanDims, runtime.NumCPU(), scanRuns))
 	out := [][]string{{"what", "median", "rate"}}
 	for i, a := range arms {
 		out = append(out, []string{a.name, fmt.Sprintf("%.2f ms", med[i]), fmt.Sprintf("%.1f GB/s", float64(a.bytes)/med[i]/1e6)})
 	}
 	r.table(out)
+	rate := func(i int) float64 { return float64(arms[i].bytes) / med[i] }
 	r.table([][]string{{"what", "goal", "measured"},
-		{"float32 against bandwidth", "≥ 80 %", fmt.Sprintf("%.0f %%", 100*med[3]/med[2])},
+		{"float32 against bandwidth", "≥ 80 %", fmt.Sprintf("%.0f %%", 100*rate(2)/max(rate(1), rate(3)))},
 		{"int8", "≤ 3 ms", fmt.Sprintf("%.2f ms", med[0])},
 		{"int8 against chromem-go", "≥ 12x", fmt.Sprintf("%.0fx", med[4]/med[0])},
 		{"float32 against chromem-go", "–", fmt.Sprintf("%.0fx", med[4]/med[2])}})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ type fakeSource struct {
 	entries []vault.Entry
 	skips   []vault.Skip
 	text    map[string]string
+	read    atomic.Int64 // files read
 }
 
 func (s *fakeSource) Walk(context.Context) ([]vault.Entry, []vault.Skip, error) {
@@ -34,6 +36,7 @@ func (s *fakeSource) Walk(context.Context) ([]vault.Entry, []vault.Skip, error) 
 }
 
 func (s *fakeSource) ReadEntry(e vault.Entry) ([]byte, error) {
+	s.read.Add(1)
 	if t, ok := s.text[e.Path]; ok {
 		return []byte(t), nil
 	}
@@ -77,6 +80,42 @@ func TestRacy(t *testing.T) {
 				t.Errorf("noticed = %v, want %v", got, tt.noticed)
 			}
 		})
+	}
+}
+
+// TestSettled guards against files that every sync reads again because they were
+// indexed as soon as they were written, and against a generation for a few of them.
+func TestSettled(t *testing.T) {
+	for _, n := range []int{10, 100} {
+		at := time.Date(2026, 11, 30, 8, 0, 0, 123456789, time.UTC)
+		src := &fakeSource{text: map[string]string{}}
+		for i := range n {
+			name := fmt.Sprintf("%03d.md", i)
+			src.entries = append(src.entries, vault.Entry{Path: name, OSPath: name, Size: 6, MTime: at.UnixNano(), CTime: at.UnixNano(), Inode: uint64(i + 1)})
+			src.text[name] = "alpha\n"
+		}
+		now := at
+		ix, err := index.Open(t.TempDir(), src, &index.Options{Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ix.Close()
+		syncOf(t, ix, index.SyncOptions{})
+		if r := syncOf(t, ix, index.SyncOptions{}); r.Published {
+			t.Errorf("%d files: a second sync at once wrote a generation", n)
+		}
+		now = now.Add(time.Minute)
+		if r := syncOf(t, ix, index.SyncOptions{MaxFiles: 5}); r.Published {
+			t.Errorf("%d files: a sync for a recall wrote a generation", n)
+		}
+		if r := syncOf(t, ix, index.SyncOptions{}); r.Published != (n == 100) || r.Changed+r.Added+r.Removed != 0 {
+			t.Errorf("%d files, a minute later: %+v", n, r)
+		}
+		clean(t, ix)
+		read := src.read.Load()
+		if r := syncOf(t, ix, index.SyncOptions{}); r.Published || n == 100 && src.read.Load() != read {
+			t.Errorf("%d files, settled: published %v, %d files read", n, r.Published, src.read.Load()-read)
+		}
 	}
 }
 

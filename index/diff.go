@@ -30,7 +30,13 @@ type plan struct {
 	added, changed, removed int
 	reread                  int // fresh files that are as they were; something else changed their meaning
 	refreshed               int // kept files that look different and are not
+	settled                 int // kept files whose times can be relied on from now on
 }
+
+// settleMany is how many settled files are worth a generation of their own: until
+// one is written, every sync reads each of them again. A folder that was copied in
+// and indexed at once has hundreds; one that is written to has one.
+const settleMany = 64
 
 // changes counts the files that differ from the index.
 func (p *plan) changes() int { return p.added + p.changed + p.removed + len(p.redo) }
@@ -235,6 +241,8 @@ func (p *plan) decide(d doubtful) {
 		p.keep = append(p.keep, now)
 		if !d.was.sameStat(&d.now) {
 			p.refreshed++
+		} else if d.was.Racy && !now.Racy {
+			p.settled++
 		}
 	}
 }

@@ -180,7 +180,13 @@ func (ix *Index) syncDisk(ctx context.Context, o SyncOptions) (_ *SyncReport, er
 	}
 	defer func() { err = errors.Join(err, j.close()) }()
 	if r := j.enough(o); r != nil {
-		if o.MaxFiles == 0 {
+		switch {
+		case o.MaxFiles > 0: // somebody waits for an answer
+		case j.idle() && j.plan.settled >= settleMany:
+			if done, err := ix.refresh(ctx, j, o); err == nil {
+				return done, nil
+			}
+		default:
 			ix.tidy(ctx, r.Generation)
 		}
 		return r, nil
@@ -207,6 +213,20 @@ func (ix *Index) syncDisk(ctx context.Context, o SyncOptions) (_ *SyncReport, er
 	}
 	r, err := ix.publish(ctx, j, o)
 	return r, unwritable(err)
+}
+
+// refresh writes a generation that differs only in which files have to be read
+// again. Whatever keeps it from that, the index is as it should be.
+func (ix *Index) refresh(ctx context.Context, j *job, o SyncOptions) (_ *SyncReport, err error) {
+	lock, _, err := ix.lock(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if j.overtaken(ix.dir) {
+		return nil, errMoved
+	}
+	return ix.publish(ctx, j, o)
 }
 
 // tidy deletes generations that somebody read when they were replaced. Whoever
