@@ -182,7 +182,7 @@ func (c *Client) ask(ctx context.Context, batch []input, n int) ([][]float32, er
 	switch {
 	case refused && !status.Lost() || httpapi.Undialled(err):
 		call.Tokens = 0
-	case reply.Usage.TotalTokens > 0 && reply.Usage.TotalTokens <= maxUsage:
+	case reply.Usage.TotalTokens > 0 && reply.Usage.TotalTokens <= httpapi.MaxUsage:
 		call.Tokens = reply.Usage.TotalTokens
 	default:
 		call.Counted = true // a lost answer may have been charged
@@ -226,9 +226,6 @@ func (c *Client) send(ctx context.Context, texts []string) (goopenai.EmbeddingRe
 	}
 	return reply, httpapi.Quiet(err, secret...)
 }
-
-// maxUsage is more tokens than any request takes.
-const maxUsage = 1 << 30
 
 // aboutUsage reports whether all that keeps a reply from being read is what it says
 // of its cost. The rest of it was read.

@@ -26,6 +26,10 @@ import (
 // object.
 const largestError = 64 << 10
 
+// MaxUsage is more tokens than any request takes: a server that says more of what it
+// charged is not believed.
+const MaxUsage = 1 << 30
+
 // ErrTooLarge: a reply is longer than [Doer].Max.
 var ErrTooLarge = errors.New("reply is too large")
 

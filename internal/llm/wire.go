@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	goopenai "github.com/sashabaranov/go-openai"
+
+	"github.com/memsearch/memsearch/internal/httpapi"
 )
 
 // A number is one as servers write it: 100, 100.0 or "100". It is 0 when it is
@@ -38,13 +40,10 @@ type usage struct {
 	known   bool
 }
 
-// maxUsage is more tokens than any call takes.
-const maxUsage = 1 << 30
-
 // charged tells what a server says from what makes no sense: the caps rest on it.
 func charged(in, out number) usage {
-	i, ok := in.whole(maxUsage)
-	o, ok2 := out.whole(maxUsage)
+	i, ok := in.whole(httpapi.MaxUsage)
+	o, ok2 := out.whole(httpapi.MaxUsage)
 	if !ok || !ok2 || i == 0 {
 		return usage{}
 	}
