@@ -39,8 +39,9 @@ func Splice(raw []byte, changes []Change) ([]byte, error) {
 	if bytes.HasPrefix(raw, []byte(byteOrderMark)) {
 		bom, text = byteOrderMark, text[len(byteOrderMark):]
 	}
-	s := &splicer{text: text, lines: splitLines(text)}
-	s.front = findFront(text, s.lines)
+	read, _ := withoutNUL(text)
+	s := &splicer{raw: text, text: read, lines: splitLines(read)}
+	s.front = findFront(read, s.lines)
 	switch {
 	case s.front.kind == frontBroken, s.front.kind == frontTOML:
 		return nil, fmt.Errorf("%w: %s", ErrFrontMatter, s.front.odd.Message)
@@ -55,7 +56,8 @@ func Splice(raw []byte, changes []Change) ([]byte, error) {
 		return nil, err
 	}
 	out := s.apply(edits)
-	if err := s.verify(out, changes); err != nil {
+	read, _ = withoutNUL(out)
+	if err := s.verify(read, changes); err != nil {
 		return nil, err
 	}
 	changed := []byte(bom + out)
@@ -67,7 +69,8 @@ func Splice(raw []byte, changes []Change) ([]byte, error) {
 
 // A splicer rewrites the front matter of one text.
 type splicer struct {
-	text  string
+	raw   string // what is written
+	text  string // the same as it is read, byte for byte: NUL is a space
 	lines []line
 	front front
 	eol   string
@@ -222,11 +225,11 @@ func (s *splicer) apply(edits []edit) string {
 	var b strings.Builder
 	done := 0
 	for _, e := range edits {
-		b.WriteString(s.text[done:max(e.from, done)])
+		b.WriteString(s.raw[done:max(e.from, done)])
 		b.WriteString(e.with)
 		done = max(e.to, done)
 	}
-	b.WriteString(s.text[done:])
+	b.WriteString(s.raw[done:])
 	return b.String()
 }
 

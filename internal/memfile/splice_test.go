@@ -97,6 +97,21 @@ func TestSpliceRefuses(t *testing.T) {
 	}
 }
 
+// TestSpliceNUL guards against front matter that is not found because of a NUL,
+// which is read as a space, and against a NUL that goes when other lines change.
+func TestSpliceNUL(t *testing.T) {
+	for raw, want := range map[string]string{
+		"---\x00\n---":                      "---\x00\na: \"0\"\n---",
+		"---\nb:\x001\n---\nx\x00y\n":       "---\nb:\x001\na: \"0\"\n---\nx\x00y\n",
+		"---\nb: 1\na: 1\n---\nx\x00\n\x00": "---\nb: 1\na: \"0\"\n---\nx\x00\n\x00",
+	} {
+		got, err := memfile.Splice([]byte(raw), []memfile.Change{{"a", "0"}})
+		if err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v; want %q", raw, got, err, want)
+		}
+	}
+}
+
 // TestSpliceKeepsTheRest splices random blocks: the changed keys must read back
 // and every other line must stay, byte for byte.
 func TestSpliceKeepsTheRest(t *testing.T) {
